@@ -51,12 +51,6 @@ std::string summary_of(const std::optional<TracedProcess>& process) {
   return fmt::format("pid {}, {}", process->pid, counted(process->modules.size(), "module"));
 }
 
-int print_dry_run(const Options& options, const Compiled& compiled,
-                  std::optional<TracedProcess>& process, ModuleCodes& codes) {
-  SessionInput input = session_input(options, compiled);
-  return print_result(dry_run(process ? &*process : nullptr, codes, input), fail_attach);
-}
-
 // Errors, or with -W warnings, that were printed end the script.
 bool ends_here(const Options& options, const Diags& diags) {
   const bool by_warning = options.warnings_are_errors && !diags.all().empty();
@@ -119,6 +113,15 @@ int fail_expanded(const Options& options, const Sources& sources, const TapsetLi
   return library.lacks_own() ? kExitRun : kExitScript;
 }
 
+// The number of the script in `sources`.
+uint32_t add_script(const Options& options, const std::string& text, Sources& sources) {
+  const uint32_t file =
+      sources.add(options.script_text ? "<command line>" : options.script_path, text);
+  if (options.dump.count("tokens"))
+    show_stage(options, "tokens", dump_tokens(sources, file, {options.script_args}));
+  return file;
+}
+
 // A script, from its text to the end of its session.
 int run_script(const Options& options) {
   std::optional<HeldSignals> held(std::in_place);
@@ -131,14 +134,10 @@ int run_script(const Options& options) {
   LoweringThread lowering(options.stop_after >= Stage::Lower && !options.tidy);
   Sources sources;
   Diags diags;
-  uint32_t file =
-      sources.add(options.script_text ? "<command line>" : options.script_path, text.value());
-  if (options.dump.count("tokens"))
-    show_stage(options, "tokens", dump_tokens(sources, file, {options.script_args}));
+  const uint32_t file = add_script(options, text.value(), sources);
   TypePrinters printers;
   TapsetLibrary library(sources, tapset_folders(options.include),
-                        run_lua_tapsets(
-                            sources, [&] { return target.index(); }, printers));
+                        run_lua_tapsets(sources, [&] { return target.index(); }, printers));
   ScriptOptions script_options{options.script_options, options.own_names, {}};
   ParseOptions parsing{options.script_args,
                        [&](const std::string& macro) { return library.macro_file(macro); },
@@ -182,12 +181,15 @@ int run_script(const Options& options) {
   if (options.stop_after == Stage::Resolve) return kExitOk;
   // From here on, debug info is closed: the plan holds all that was needed.
 
-  if (!process && !compiled.plan.sites.empty())
-    return fail(kExitScript, "DJ3006",
-                "the script probes a program, but there is none: give -c 'command' or -p PID");
   if (auto code = compile_for(options, process, codes, compiled, clock)) return *code;
   if (options.stop_after == Stage::Lower) return kExitOk;
-  if (options.dry_run) return print_dry_run(options, compiled, process, codes);
+  // From here on, handlers are machine code; it lies nowhere yet.
+
+  if (process) plan_patches_for(options, *process, codes, compiled, clock);
+  if (options.stop_after == Stage::Patch) return kExitOk;
+  if (options.dry_run) return show(dry_run(process, compiled.patches, compiled.plan)), kExitOk;
+  // From here on, it is known which bytes change where; none has.
+
   return run_session(options, sources, lua, compiled, process, codes, clock, held);
 }
 

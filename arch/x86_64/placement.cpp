@@ -127,6 +127,7 @@ JumpBytes jump_bytes(const Region& region, const Placement& placement, uint64_t 
 }
 
 Space space_of(const ModuleText& text) {
+  if (text.code_space) return *text.code_space;
   if (!text.position_independent)
     return {uint64_t(1) << 16, text.image_begin, text.image_end, uint64_t(1) << 47};
   return {text.image_begin - 2 * kReach, text.image_begin, text.image_end,

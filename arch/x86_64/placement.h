@@ -41,10 +41,6 @@ using JumpBytes = ShortVector<uint8_t, 32>;
 // For a detour at `detour` (which must fit the pattern).
 JumpBytes jump_bytes(const Region& region, const Placement& placement, uint64_t detour);
 
-// Addresses where no detour can lie: below `low`, inside the module, above `high`.
-struct Space {
-  uint64_t low = 0, image_begin = 0, image_end = 0, high = 0;
-};
 // The space around a module at its ELF addresses; position-independent ones may be loaded anywhere.
 Space space_of(const ModuleText& text);
 // Some address that fits the pattern, the nearest below or above the module; empty: none.

@@ -5,6 +5,7 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <utility>
@@ -33,11 +34,18 @@ struct FunctionRange {
   uint64_t begin = 0, end = 0;
 };
 
+// Addresses where no detour can lie: below `low`, inside the module, above `high`.
+struct Space {
+  uint64_t low = 0, image_begin = 0, image_end = 0, high = 0;
+};
+
 struct ModuleText {
   std::string path;
   bool position_independent = true;
   bool is_truncated = false;                // the file ends before parts that its headers tell of
   uint64_t image_begin = 0, image_end = 0;  // all that the file maps; no detour can lie there
+  // Where detours can lie, if that is not simply around the image: a kernel has a region for them.
+  std::optional<Space> code_space;
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
   std::vector<uint64_t> named;           // functions that a symbol names; sorted

@@ -18,7 +18,8 @@
 namespace dj {
 namespace {
 
-const std::vector<std::string> kDumps = {"tokens", "ast", "program", "plan", "ir", "asm", "probes"};
+const std::vector<std::string> kDumps = {"tokens", "ast", "program", "plan",
+                                         "ir",     "asm", "patches", "probes"};
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 

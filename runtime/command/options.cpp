@@ -26,7 +26,8 @@ const std::map<std::string, arch::Guards> kGuards = {{"needed", arch::Guards::Wh
 const std::map<std::string, Stage> kStages = {{"parse", Stage::Parse},
                                               {"check", Stage::Check},
                                               {"resolve", Stage::Resolve},
-                                              {"lower", Stage::Lower}};
+                                              {"lower", Stage::Lower},
+                                              {"patch", Stage::Patch}};
 const std::map<std::string, bool> kIsJson = {{"text", false}, {"json", true}};
 
 // What CLI11 fills besides Options.
@@ -210,11 +211,11 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(
          "--dump", [&options](const std::string& list) { set_dumps(options, list); },
-         "print a stage's data: tokens,ast,program,plan,ir,asm,probes")
+         "print a stage's data: tokens,ast,program,plan,ir,asm,patches,probes")
       ->option_text("STAGES");
   app.add_option_function<std::string>("--stop-after",
                                        one_of("--stop-after", kStages, options.stop_after),
-                                       "parse, check, resolve or lower")
+                                       "parse, check, resolve, lower or patch")
       ->option_text("STAGE");
   app.add_option_function<std::string>("--diagnostics",
                                        one_of("--diagnostics", kIsJson, options.json_diagnostics),

@@ -31,7 +31,7 @@ enum ExitCode : int {
   kExitNotFound = 127,
 };
 
-enum class Stage : uint8_t { Parse, Check, Resolve, Lower, All };
+enum class Stage : uint8_t { Parse, Check, Resolve, Lower, Patch, All };
 
 struct Options {
   CommandLine line;                                   // for what is wrong with it

@@ -81,13 +81,11 @@ Verdicts look_at_rows(Patient& patient) {
 Verdicts look_at_int3(Patient& patient) {
   Plan plan;
   plan.expects_objects = true;  // may want an int3
-  PatchOptions options;
-  options.pid = patient.process.pid;
-  options.use_rseq = patient.use_rseq;
-  options.no_sigreturn =
-      patient.denied.ok() && (patient.denied.value() & abi::asked_bit(SYS_rt_sigreturn)) != 0;
-  const std::string why =
-      plan_patches(plan, patient.process.modules, patient.codes, options).no_int3;
+  const Result<TargetFacts> facts = patient.process.facts(patient.use_rseq);
+  if (!facts.ok()) return {{Health::Note, facts.error().message}};
+  const PatchInput input = {
+      .plan = plan, .modules = patient.process.modules, .facts = facts.value()};
+  const std::string why = plan_patches(input, patient.codes).no_int3;
   if (why.empty()) return {{Health::Ok, "SIGTRAP can be had for what cannot be a jump"}};
   return {{Health::Limited, "places that cannot be a jump are skipped: " + why}};
 }

@@ -8,11 +8,10 @@
 #include <algorithm>
 
 #include "compiler/base/parallel.h"
-#include "compiler/base/spare_thread.h"
 #include "compiler/stages/samples.h"
-#include "compiler/stages/shown_symbol.h"
 #include "runtime/memory/stubs.h"
-#include "runtime/patch/kept_patches.h"
+#include "runtime/patch/kept_detours.h"
+#include "runtime/patch/kept_files.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/process/signal_actions.h"
@@ -32,15 +31,12 @@ uint64_t bytes_left(SessionMemory& memory) {
 
 }  // namespace
 
-Result<Installation> Installation::prepare(const Plan& plan, const Layout& layout,
-                                           const std::vector<HandlerAbi>& abis,
-                                           const std::vector<MappedModule>& modules,
-                                           ModuleCodes& codes, PatchOptions options) {
-  uint64_t begin = now_ns();
-  for (const HandlerAbi& abi : abis) {
-    options.counting.push_back(abi.count_word != 0 && !options.switched);
-  }
+Installation Installation::prepare(PatchPlan patches, const InstallInput& input,
+                                   ModuleCodes& codes) {
+  const uint64_t begin = now_ns();
+  const auto& [plan, layout, abis, modules, first_module, pid, switched, shares_trap] = input;
   Installation made;
+  made.patches_ = std::move(patches);
   made.modules_ = modules;
   made.abis_ = abis;
   made.header_ = layout.header;
@@ -49,25 +45,16 @@ Result<Installation> Installation::prepare(const Plan& plan, const Layout& layou
   made.trap_data_ = layout.trap_data;
   made.later_traps_ = layout.later_traps;
   made.trap_cache_ = layout.limits.trap_cache != 0;
-  made.switched_ = options.switched;
-  made.shares_trap_ = options.first_module > 0 && options.has_trap;
-  made.first_site_ = plan.first_site;
-  made.loader_site_ = plan.loader_site;
+  made.switched_ = switched;
+  made.shares_trap_ = shares_trap;
   made.samples_ = std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
                               [&](const HostProbe& probe) { return is_sample(plan, probe); });
-  for (const Handler& handler : plan.handlers) {
-    made.probes_.push_back(handler.probe);
+  if (!switched && !made.patches_.live) {
+    made.words_ = CallWords(modules, first_module, pid, made.patches_.sites);
   }
-  std::optional<SpareThread> naming = spare_thread([&] { made.name_sites(plan); });
-  if (!naming) made.name_sites(plan);
-  made.patches_ = find_patches(plan, modules, codes, options);
-  if (naming) naming->join();
-  if (!options.switched && !made.patches_.live) {
-    made.words_ = CallWords(modules, options.first_module, options.pid, made.patches_.sites);
-  }
-  made.find_detours(codes, options);
+  made.find_detours(codes);
   made.restorers_ = find_restorers(modules, codes);
-  made.forget_modules(options.first_module);
+  made.forget_modules(first_module);
   made.times_.prepare_ns = now_ns() - begin;
   return made;
 }
@@ -80,20 +67,6 @@ void Installation::forget_modules(size_t first) {
   }
 }
 
-void Installation::name_sites(const Plan& plan) {
-  const auto name_of = [](const Site& site) -> const std::string& {
-    return site.symbol.empty() ? site.function : site.symbol;
-  };
-  size_t bytes = 0;
-  for (const Site& site : plan.sites) bytes += name_of(site).size();
-  names_.reserve(bytes);
-  named_.reserve(plan.sites.size());
-  for (const Site& site : plan.sites) {
-    const uint64_t begin = site.function_begin != 0 ? site.function_begin : site.address;
-    named_.push_back({names_.add(name_of(site)), names_.add(foreign_name(site)), site.kind, begin});
-  }
-}
-
 void Installation::count_by_calls() {
   for (HandlerAbi& abi : abis_) {
     if (abi.count_word == 0) continue;
@@ -103,12 +76,11 @@ void Installation::count_by_calls() {
   }
 }
 
-void Installation::find_detours(ModuleCodes& codes, const PatchOptions& options) {
-  const std::string key = patches_key(codes.plan_key, modules_, options);
-  if (key.empty() || !codes.kept_files().keeps() || switched_) {
+void Installation::find_detours(ModuleCodes& codes) {
+  if (patches_.key.empty() || switched_) {
     return;
   }
-  patches_key_ = key + detours_key(abis_);
+  patches_key_ = patches_.key + detours_key(abis_);
   auto kept = codes.kept_files().load("detours-" + short_name(patches_key_), patches_key_);
   detours_are_kept_ = kept.has_value();
   if (kept) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installation: all probe sites of one session in one process. Three steps, so that the target is
-// stopped only where it must be: prepare() looks at files, place() writes islands, arm() and
-// disarm() patch text.
+// Installation: a PatchPlan in one process. Three steps, so that the target is stopped only where
+// it must be: prepare() takes the plan, place() writes islands, arm() and disarm() patch text.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,9 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "compiler/base/packed.h"
 #include "compiler/base/result.h"
-#include "compiler/base/spare_thread.h"
 #include "compiler/stages/image.h"
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
@@ -23,6 +20,7 @@
 #include "runtime/install/straight_calls.h"
 #include "runtime/memory/detours.h"
 #include "runtime/memory/session_memory.h"
+#include "runtime/patch/installed_site.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
 #include "runtime/patch/patch_plan.h"
@@ -38,37 +36,6 @@
 
 namespace dj {
 
-// A handler at a site.
-struct InstalledHandler {
-  HandlerId handler = 0;  // of the plan that the site came with
-  ProbeId probe = 0;
-  uint8_t off = 0;  // bits of OffBy
-};
-
-// InstalledSite: one patched (or refused) place, as --probes prints it.
-struct InstalledSite {
-  SiteId site = 0;
-  uint64_t address = 0;  // runtime address of the instruction that the handlers precede
-  char letter = 'e';     // site_letter()
-  std::string symbol;    // "symbol+0x12"
-  std::string foreign;   // "shop.total+0x12", as its language calls it; empty: see shown_symbol()
-  std::string module;    // path
-  SiteState state = SiteState::Skipped;
-  std::string reason;                      // of Int3 and Skipped
-  bool jump = false;                       // of Registered: not int3
-  unsigned guards = 0;                     // int3 bytes that the jump keeps
-  uint64_t guard_traps = 0;                // how often somebody arrived at one of them
-  std::vector<InstalledHandler> handlers;  // in registration order
-};
-
-// The site's "symbol+0x12" as people read it.
-std::string shown_name(const InstalledSite& site);
-
-// HandlerAt: one handler at one Plan site, as it is switched on and off.
-using HandlerAt = std::pair<SiteId, HandlerId>;
-// "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
-std::string to_string(const InstalledSite& site);
-
 struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
   PageCopies copies;               // before the patch, apart from it
@@ -80,14 +47,23 @@ struct InstallTimes {
 // What was done while the program ran: "; while it ran ..."; empty: nothing.
 std::string to_string(const InstallTimes& times);
 
+// InstallInput: what an installation must know besides its PatchPlan.
+struct InstallInput {
+  const Plan& plan;
+  const Layout& layout;  // gives the room of the trap table
+  const std::vector<HandlerAbi>& abis;
+  const std::vector<MappedModule>& modules;  // of the PatchPlan
+  size_t first_module = 0;                   // as in PatchInput
+  pid_t pid = 0;                             // of the target
+  bool switched = false;                     // handlers will be switched on and off
+  bool shares_trap = false;  // of later objects: the session has set SIGTRAP up already
+};
+
 class Installation {
  public:
-  // Which bytes would be patched where. Reads files only. `layout` gives the room of the trap
-  // table.
-  static Result<Installation> prepare(const Plan& plan, const Layout& layout,
-                                      const std::vector<HandlerAbi>& abis,
-                                      const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                                      PatchOptions options);
+  // Takes what find_patches() has planned for these modules. Reads files, and GOTs of the process,
+  // which may run.
+  static Installation prepare(PatchPlan patches, const InstallInput& input, ModuleCodes& codes);
   Installation(Installation&&) noexcept = default;
 
   // Before place(): threads have no rows of their own, so counters are handlers that are called.
@@ -222,15 +198,11 @@ class Installation {
 
  private:
   Installation() = default;
-  // "f+0x9": where the place's handlers run, by the site's function.
-  // text: the symbol's, or another name for it.
-  std::string named_at(PackedText text, SiteId id, const PatchSite& place) const;
   std::vector<InstalledSite> list(bool skipped_only) const;
-  void find_detours(ModuleCodes& codes, const PatchOptions& options);
+  void find_detours(ModuleCodes& codes);
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
   void skip_dependents(const std::string& reason);
   void forget_modules(size_t first);
-  void name_sites(const Plan& plan);
   Status build_detours(SessionMemory& memory);
   void make_trap_table(const SessionMemory& memory);
   void share_trap_table();  // of the session, for objects that came later
@@ -242,7 +214,8 @@ class Installation {
   SiteList all_others();  // that have no handlers: words, and jumps that are led elsewhere
   // djtap's alone: the hook of _dl_find_object(), the probe of the loader.
   bool is_own(const PatchSite& site) const {
-    return site.owners.empty() || (site.owners.size() == 1 && loader_site_ == site.owners.front());
+    return site.owners.empty() ||
+           (site.owners.size() == 1 && !patches_.names.is_listed(site.owners.front()));
   }
   uint64_t guard_traps(const PatchSite& site) const { return guard_traps(site, site.guards()); }
   // At those guards of the site.
@@ -290,16 +263,7 @@ class Installation {
   std::vector<MappedModule> modules_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;
-  struct NamedSite {
-    PackedText symbol;   // in names_
-    PackedText foreign;  // Site::function, if is_foreign; else empty
-    SiteKind kind;
-    uint64_t function_begin;  // ELF address
-  };
-  std::vector<NamedSite> named_;  // by SiteId less first_site_
-  TextPacker names_;
-  std::vector<ProbeId> probes_;  // by HandlerId
-  abi::Header header_ = {};      // Layout's: where the arena has what
+  abi::Header header_ = {};  // Layout's: where the arena has what
   uint64_t trap_table_ = 0, trap_bytes_ = 0, trap_data_ = 0, later_traps_ = 0;
   uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
   uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
@@ -308,12 +272,10 @@ class Installation {
   // Address of the FaultGates that handlers of faults are called through, and the code of gate 0;
   // 0: another installation has them.
   uint64_t gates_ = 0, gates_code_ = 0;
-  bool shares_trap_ = false;  // of objects that came later: SIGTRAP is the session's already
-  SiteId first_site_ = 0;
-  std::optional<SiteId> loader_site_;                           // not listed
-  bool samples_ = false;                                        // there are timer.profile probes
-  std::optional<Journal> journal_;                              // from place() on
-  std::optional<CodeIslands> code_;                             // from place() on
+  bool shares_trap_ = false;         // of objects that came later: SIGTRAP is the session's already
+  bool samples_ = false;             // there are timer.profile probes
+  std::optional<Journal> journal_;   // from place() on
+  std::optional<CodeIslands> code_;  // from place() on
   std::unique_ptr<PageCopying> copying_;                        // from copy_ahead() to ready()
   std::optional<Staged> staged_;                                // from ready() to arm()
   std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index

@@ -1,32 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // The places of an installation as they are listed: one line a place and Plan site.
-#include <fmt/format.h>
-
 #include <algorithm>
-#include <bit>
 
-#include "compiler/base/counted.h"
-#include "compiler/stages/shown_symbol.h"
 #include "runtime/install/install.h"
 #include "runtime/shared/trap.h"
 
 namespace dj {
-
-std::string shown_name(const InstalledSite& site) {
-  return site.foreign.empty() ? shown_symbol(site.symbol) : site.foreign;
-}
-
-std::string to_string(const InstalledSite& site) {
-  std::string state = site_state_name(site.state);
-  if (!site.reason.empty()) {
-    state += ": " + site.reason;
-  }
-  if (site.guards != 0) {
-    state += ", " + counted(site.guard_traps, "guard trap");
-  }
-  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, shown_name(site),
-                     site.module, state);
-}
 
 SiteList Installation::all_sites() {
   SiteList list;
@@ -74,23 +53,15 @@ uint64_t Installation::traps_at(uint64_t address) const {
   return entry == nullptr ? 0 : abi::load(abi::trap_hits(table, abi::trap_index(table, entry)));
 }
 
-std::string Installation::named_at(PackedText text, SiteId id, const PatchSite& place) const {
-  const NamedSite& named = named_[id - first_site_];
-  const uint64_t begin = named.function_begin + modules_[place.module].bias;
-  return fmt::format("{}+{:#x}", names_.text(text), place.pivot() - begin);
-}
-
 std::vector<std::string> Installation::misread_tables() {
   std::vector<std::string> found;
   for (const auto& [index, seen] : seen_traps_) {
     const PatchSite& place = patches_.sites[index];
     if (place.doubts() == 0 || guard_traps(place, place.doubts()) == 0) continue;
     if (place.owners.empty() || !misread_.insert(index).second) continue;
-    const NamedSite& named = named_[place.owners[0] - first_site_];
-    const bool is_foreign = named.foreign.bytes != 0;
-    const std::string name =
-        named_at(is_foreign ? named.foreign : named.symbol, place.owners[0], place);
-    found.push_back((is_foreign ? name : shown_symbol(name)) + " " + modules_[place.module].path);
+    const MappedModule& module = modules_[place.module];
+    found.push_back(patches_.names.shown_at(place.owners[0], place.pivot() - module.bias) + " " +
+                    module.path);
   }
   return found;
 }
@@ -102,8 +73,8 @@ size_t Installation::site_count() const {
   size_t count = 0;
   for (const std::vector<PatchSite>* places : {&patches_.sites, &patches_.hooks}) {
     for (const PatchSite& place : *places) {
-      count += place.owners.size();
-      count -= loader_site_ && std::count(place.owners.begin(), place.owners.end(), *loader_site_);
+      count += std::ranges::count_if(place.owners,
+                                     [this](SiteId id) { return patches_.names.is_listed(id); });
     }
   }
   return count;
@@ -124,35 +95,14 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
       return;
     }
     for (SiteId id : place.owners) {
-      if (loader_site_ == id) {
-        continue;
-      }
-      InstalledSite site;
-      site.site = id;
-      site.address = place.pivot();
-      const NamedSite& named = named_[id - first_site_];
-      site.letter = site_letter(named.kind);
-      site.symbol = named_at(named.symbol, id, place);
-      if (named.foreign.bytes != 0) site.foreign = named_at(named.foreign, id, place);
-      site.module = modules_[place.module].path;
-      site.state = place.state;
-      site.reason = place.reason;
-      site.jump = place.jump;
-      site.guards = static_cast<unsigned>(std::popcount(place.guards()));
-      site.guard_traps = guard_traps(place);
-      for (const PatchCall& call : place.calls) {
-        if (call.site == id) {
-          site.handlers.push_back({call.handler, probes_[call.handler], call.off});
-        }
-      }
-      out.push_back(std::move(site));
+      if (!patches_.names.is_listed(id)) continue;
+      out.push_back(list_site(place, id, patches_.names, modules_[place.module]));
+      out.back().guard_traps = guard_traps(place);
     }
   };
   for (const PatchSite& place : patches_.sites) add(place);
   for (const PatchSite& place : patches_.hooks) add(place);
-  std::sort(out.begin(), out.end(), [](auto& a, auto& b) {
-    return std::tie(a.site, a.address) < std::tie(b.site, b.address);
-  });
+  sort_sites(out);
   return out;
 }
 

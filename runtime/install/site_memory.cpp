@@ -17,7 +17,7 @@ SiteMemory Installation::site_memory() const {
   memory.detours = detours_bytes_;
   memory.stubs = stubs_bytes_;
   memory.journal = journal_ ? journal_->bytes() : 0;
-  memory.tables = named_.size() * sizeof(abi::SiteInfo);
+  memory.tables = patches_.names.size() * sizeof(abi::SiteInfo);
   if (trap_.installed()) {
     const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
     memory.traps = table->begin.size * sizeof(abi::TrapEntry);

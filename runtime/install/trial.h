@@ -13,6 +13,7 @@
 #include "compiler/debuginfo/text.h"
 #include "runtime/install/install.h"
 #include "runtime/patch/hooks.h"
+#include "runtime/patch/kept_patches.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/launch.h"
@@ -118,10 +119,21 @@ struct Trial {
     }
     FAIL() << "no module " << part;
   }
+  // What the installation would patch.
+  Installation prepare(PatchOptions options, bool has_rseq) {
+    TargetFacts facts;
+    facts.has_rseq = has_rseq;
+    facts.is_running = true;
+    PatchPlan patches = find_patches(
+        {.plan = plan, .modules = modules, .options = options, .facts = facts}, *codes);
+    return Installation::prepare(std::move(patches),
+                                 {.plan = plan, .layout = layout, .abis = abis, .modules = modules},
+                                 *codes);
+  }
   void install(Stopped& stopped, PatchOptions options = {}) {
     std::string why;
     options.guards = arch::Guards::None;  // the SIGTRAP action written by hand knows one int3 only
-    options.use_rseq = can_trust_rseq(true, modules, *codes, &why);
+    const bool has_rseq = can_trust_rseq(true, modules, *codes, &why);
     Result<uint64_t> base = choose_arena_base(
         read_maps(stopped.pid()).value(), read_maps(0).value(),
         read_status(stopped.pid()).value().heap_begin, kArenaBytes + abi::private_bytes(0));
@@ -131,9 +143,7 @@ struct Trial {
     layout.trap_table = base.value() + kTrapOffset;
     layout.trap_bytes = kTrapBytes;
     layout.trap_data = base.value() + kTrapDataOffset;
-    Result<Installation> made = Installation::prepare(plan, layout, abis, modules, *codes, options);
-    ASSERT_TRUE(made.ok()) << made.error().message;
-    installation.emplace(made.take());
+    installation.emplace(prepare(options, has_rseq));
     Result<SessionMemory> created =
         SessionMemory::create(stopped, arena_place(layout), installation->island_modules(),
                               kCodeBytes + installation->detour_bytes(),

@@ -80,9 +80,7 @@ void probe_everything(PatchOptions options, bool returns) {
   // The agent written by hand knows one int3 only: sites that need one are left out.
   std::vector<Site> jumps;
   {
-    Installation all = Installation::prepare(session.plan, session.layout, session.abis,
-                                             session.modules, *session.codes, options)
-                           .take();
+    const Installation all = session.prepare(options, true);
     std::set<SiteId> unfit;
     for (const InstalledSite& site : all.sites()) {
       if (!site.reason.empty()) {

@@ -142,8 +142,8 @@ const DynamicLinks& Imports::links(size_t module) {
 std::optional<FunctionAt> Imports::bound(size_t module, uint64_t slot) {
   const DynamicLinks& own = links(module);
   uint64_t word = 0;
-  if (pid_ == 0 || !(own.slots.contains(slot) || own.chosen.contains(slot)) ||
-      !RunningMemory(pid_).read(slot + modules_[module].bias, &word, sizeof word)) {
+  const bool is_filled_by_loader = own.slots.contains(slot) || own.chosen.contains(slot);
+  if (!read_word_ || !is_filled_by_loader || !read_word_(slot + modules_[module].bias, word)) {
     return {};
   }
   for (size_t i = 0; i < modules_.size(); i++) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/patch/target_facts.h"
 #include "runtime/process/mapped_module.h"
 
 namespace dj {
@@ -31,9 +32,9 @@ std::vector<uint64_t> read_call_words(const std::string& path);
 
 class Imports {
  public:
-  // pid: the process that has them mapped; 0: none has, there are only the files.
-  Imports(const std::vector<MappedModule>& modules, pid_t pid)
-      : modules_(modules), pid_(pid), links_(modules.size()) {}
+  // read_word: reads in the target that has them mapped; empty: there are only the files.
+  Imports(const std::vector<MappedModule>& modules, const ReadWord& read_word)
+      : modules_(modules), read_word_(read_word), links_(modules.size()) {}
   // Where the module's GOT word at `slot` (ELF address) leads now: into code of one of the modules,
   // whatever begins there. A word that the loader has not filled leads nowhere, or back to its own
   // linkage stub, and then by_name() may know more; one that the program fills is none of the GOT.
@@ -50,7 +51,7 @@ class Imports {
   std::optional<FunctionAt> chosen(size_t module, const std::string& name);
 
   const std::vector<MappedModule>& modules_;
-  pid_t pid_;
+  const ReadWord& read_word_;
   std::vector<std::optional<DynamicLinks>> links_;  // read when first needed
 };
 

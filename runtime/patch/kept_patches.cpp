@@ -10,6 +10,7 @@
 #include "arch/x86_64/decode.h"
 #include "arch/x86_64/judged.h"
 #include "compiler/base/packed.h"
+#include "compiler/base/spare_thread.h"
 #include "runtime/patch/kept_detours.h"
 
 namespace dj {
@@ -239,13 +240,15 @@ bool Unpacker::fill(const FormRow& row, uint64_t bias, JumpForm& form) {
 
 }  // namespace
 
-std::string patches_key(const std::string& plan_key, const std::vector<MappedModule>& modules,
-                        const PatchOptions& o) {
-  if (plan_key.empty() || o.first_module != 0 || o.no_sigreturn || is_engine_logged()) return "";
+std::string patches_key(const std::string& plan_key, const PatchInput& input) {
+  const auto& [plan, modules, o, facts, first, counting] = input;
+  if (plan_key.empty() || input.is_later() || !facts.no_int3.empty() || is_engine_logged())
+    return "";
   std::string key =
-      plan_key + fmt::format("patches {} {} {} {} {} {}\n", o.optimize, static_cast<int>(o.guards),
-                             o.lean, o.switched, o.use_rseq, o.live);
-  for (const bool counts : o.counting) key += counts ? '+' : '-';
+      plan_key + fmt::format("patches {} {} {} {} {} {} {}\n", o.optimize,
+                             static_cast<int>(o.guards), o.lean, o.switched, facts.has_rseq,
+                             facts.makes_system_calls, input.is_live());
+  for (const bool counts : counting) key += counts ? '+' : '-';
   key += '\n';
   for (uint32_t i : by_name(modules)) {
     const std::string line = line_of(modules[i]);
@@ -278,17 +281,34 @@ std::optional<PatchPlan> unpack_patches(std::span<const char> bytes, const Plan&
   return patches;
 }
 
-PatchPlan find_patches(const Plan& plan, const std::vector<MappedModule>& modules,
-                       ModuleCodes& codes, const PatchOptions& options) {
+namespace {
+
+PatchPlan nameless_patches(const PatchInput& input, ModuleCodes& codes) {
   const KeptFiles& files = codes.kept_files();
-  const std::string key = files.keeps() ? patches_key(codes.plan_key, modules, options) : "";
-  if (key.empty()) return plan_patches(plan, modules, codes, options);
+  const std::string key = files.keeps() ? patches_key(codes.plan_key, input) : "";
+  if (key.empty()) return plan_patches(input, codes);
   const std::string name = "patches-" + short_name(key);
-  if (std::optional<KeptBytes> kept = files.load(name, key)) {
-    if (auto patches = unpack_patches(kept->bytes, plan, modules)) return std::move(*patches);
+  std::optional<PatchPlan> patches;
+  if (std::optional<KeptBytes> kept = files.load(name, key))
+    patches = unpack_patches(kept->bytes, input.plan, input.modules);
+  if (!patches) {
+    patches = plan_patches(input, codes);
+    codes.keep(name, key, pack_patches(*patches, input.modules));
   }
-  PatchPlan patches = plan_patches(plan, modules, codes, options);
-  codes.keep(name, key, pack_patches(patches, modules));
+  patches->key = key;
+  return std::move(*patches);
+}
+
+}  // namespace
+
+PatchPlan find_patches(const PatchInput& input, ModuleCodes& codes) {
+  SiteNames names;
+  const auto name_sites = [&] { names = SiteNames(input.plan); };
+  std::optional<SpareThread> naming = spare_thread(name_sites);
+  if (!naming) name_sites();
+  PatchPlan patches = nameless_patches(input, codes);
+  if (naming) naming->join();
+  patches.names = std::move(names);
   return patches;
 }
 

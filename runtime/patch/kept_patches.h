@@ -14,16 +14,14 @@ namespace dj {
 
 // Says all that plan_patches() depends on; empty: such patches are not kept. `plan_key`: of
 // ModuleCodes.
-std::string patches_key(const std::string& plan_key, const std::vector<MappedModule>& modules,
-                        const PatchOptions& options);
+std::string patches_key(const std::string& plan_key, const PatchInput& input);
 // The patches as bytes; empty: there are some that are not kept (exits that leave only sometimes).
 std::string pack_patches(const PatchPlan& patches, const std::vector<MappedModule>& modules);
 // What pack_patches() gave, for modules where they are now; empty: these are not such bytes.
 std::optional<PatchPlan> unpack_patches(std::span<const char> bytes, const Plan& plan,
                                         const std::vector<MappedModule>& modules);
 
-// plan_patches(), or what it gave in an earlier session.
-PatchPlan find_patches(const Plan& plan, const std::vector<MappedModule>& modules,
-                       ModuleCodes& codes, const PatchOptions& options);
+// plan_patches(), or what it gave in an earlier session, with the sites' names.
+PatchPlan find_patches(const PatchInput& input, ModuleCodes& codes);
 
 }  // namespace dj

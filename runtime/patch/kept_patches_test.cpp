@@ -166,17 +166,25 @@ TEST_F(Kept, ExitsThatLeaveOnlySometimesAreNot) {
 TEST_F(Kept, TheKeyTellsOptionsAndFiles) {
   modules[0].is_vdso = true;
   modules[1].path = modules[1].open_path = "/proc/self/exe";
-  const std::string key = patches_key("plan", modules, {});
+  const auto key_of = [this](const std::string& plan_key, PatchOptions options = {},
+                             TargetFacts facts = {}) {
+    return patches_key(plan_key,
+                       {.plan = plan, .modules = modules, .options = options, .facts = facts});
+  };
+  const std::string key = key_of("plan");
   EXPECT_NE(key, "");
-  EXPECT_EQ(patches_key("", modules, {}), "");
-  EXPECT_NE(patches_key("another", modules, {}), key);
-  EXPECT_NE(patches_key("plan", modules, {.optimize = false}), key);
-  EXPECT_NE(patches_key("plan", modules, {.use_rseq = false}), key);
-  EXPECT_NE(patches_key("plan", modules, {.live = true}), key);
+  EXPECT_EQ(key_of(""), "");
+  EXPECT_NE(key_of("another"), key);
+  EXPECT_NE(key_of("plan", {.optimize = false}), key);
+  EXPECT_NE(key_of("plan", {}, {.has_rseq = false}), key);
+  EXPECT_NE(key_of("plan", {}, {.makes_system_calls = false}), key);
+  EXPECT_EQ(key_of("plan", {.live = true}), key);
+  EXPECT_NE(key_of("plan", {.live = true}, {.is_running = true}), key);
+  EXPECT_EQ(key_of("plan", {}, {.no_int3 = "denied"}), "");
   modules[1].text.push_back({kBias, kBias + 0x1000});
-  EXPECT_NE(patches_key("plan", modules, {}), key);
+  EXPECT_NE(key_of("plan"), key);
   modules[1].open_path = "/nothing/there";
-  EXPECT_EQ(patches_key("plan", modules, {}), "");
+  EXPECT_EQ(key_of("plan"), "");
 }
 
 }  // namespace

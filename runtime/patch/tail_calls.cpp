@@ -34,12 +34,12 @@ int rank(const PatchCall& call) {
 }  // namespace
 
 TailCalls::TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
-                     size_t first_module, pid_t pid)
+                     size_t first_module, const ReadWord& read_word)
     : plan_(plan),
       modules_(modules),
       codes_(codes),
       first_module_(first_module),
-      imports_(modules, pid),
+      imports_(modules, read_word),
       waiting_(handlers_of_results(plan)) {}
 
 // Null: not all of them are known.

@@ -35,9 +35,9 @@ struct CallsAt {
 
 class TailCalls {
  public:
-  // Calls into modules before `first_module` cannot be followed. pid: as for Imports.
+  // Calls into modules before `first_module` cannot be followed. read_word: as for Imports.
   TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
-            size_t first_module, pid_t pid);
+            size_t first_module, const ReadWord& read_word);
 
   // The places of a probed function's Return site: its exits, or its entry where these are shared.
   std::vector<CallsAt> own_places(SiteId site, size_t module, const arch::Exits& exits);

@@ -7,8 +7,11 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/debuginfo/call_frames.h"
+#include "compiler/stages/debug_servers.h"
 #include "compiler/stages/stack_info.h"
+#include "runtime/output/progress.h"
 #include "runtime/patch/hooks.h"
+#include "runtime/patch/kept_patches.h"
 #include "runtime/patch/tail_calls.h"
 #include "runtime/run/kept_handlers.h"
 #include "runtime/run/say.h"
@@ -22,8 +25,9 @@ Status lay_out_for(const Options& options, std::optional<TracedProcess>& process
   if (process) {
     DJ_TRY_DO(process->find_rseq());
     std::string why;
-    compiled.use_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
-    clock.done("rseq", compiled.use_rseq ? "" : why);
+    const bool has_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
+    DJ_TRY(compiled.facts, process->facts(has_rseq));
+    clock.done("rseq", has_rseq ? "" : why);
     find_exits(compiled.plan, process->modules, codes);
     clock.done("exits");
   }
@@ -48,7 +52,7 @@ Status lay_out_for(const Options& options, std::optional<TracedProcess>& process
 // Plan to code.
 Status compile(const Options& options, ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
   EmitOptions emit;
-  emit.abi.has_rseq = compiled.use_rseq;
+  emit.abi.has_rseq = compiled.facts.has_rseq;
   emit.want_ir = options.dump.count("ir") > 0;
   emit.want_assembly = options.dump.count("asm") > 0;
   const KeptObjects kept = kept_handlers(codes);
@@ -71,6 +75,9 @@ int compile_failure(const Error& error) {
 
 std::optional<int> compile_for(const Options& options, std::optional<TracedProcess>& process,
                                ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+  if (!process && !compiled.plan.sites.empty())
+    return fail(kExitScript, "DJ3006",
+                "the script probes a program, but there is none: give -c 'command' or -p PID");
   Status laid_out = lay_out_for(options, process, codes, compiled, clock);
   if (!laid_out.ok()) return fail_attach(laid_out.error());
   // From here on, every global has its address.
@@ -78,6 +85,22 @@ std::optional<int> compile_for(const Options& options, std::optional<TracedProce
   Status done = compile(options, codes, compiled, clock);
   if (!done.ok()) return compile_failure(done.error());
   return std::nullopt;
+}
+
+void plan_patches_for(const Options& options, const TracedProcess& process, ModuleCodes& codes,
+                      Compiled& compiled, StageClock& clock) {
+  let_debug_servers_be();
+  const PatchOptions patching = patch_options(options, compiled);
+  const PatchInput input = {.plan = compiled.plan,
+                            .modules = process.modules,
+                            .options = patching,
+                            .facts = compiled.facts,
+                            .counting = counting_handlers(compiled.abis, patching)};
+  compiled.patches =
+      with_progress("analysing machine code", [&] { return find_patches(input, codes); });
+  clock.done("patches");
+  if (options.dump.count("patches"))
+    show_stage(options, "patches", dump(compiled.patches, process.modules));
 }
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From Plan to code: what its globals, stack tables and handlers are in this one target.
+// From Plan to code and patches: what its globals, stack tables and handlers are in this one
+// target, and which bytes of its text will change.
 #pragma once
 #include <optional>
 
@@ -16,5 +17,10 @@ namespace dj {
 // code returned.
 std::optional<int> compile_for(const Options& options, std::optional<TracedProcess>& process,
                                ModuleCodes& codes, Compiled& compiled, StageClock& clock);
+
+// Fills in Compiled::patches: analyses the machine code of what is probed. The target is not
+// touched.
+void plan_patches_for(const Options& options, const TracedProcess& process, ModuleCodes& codes,
+                      Compiled& compiled, StageClock& clock);
 
 }  // namespace dj

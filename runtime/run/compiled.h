@@ -28,25 +28,29 @@ struct Compiled {
   Layout layout;
   Image image;
   std::vector<HandlerAbi> abis;
-  bool use_rseq = true;
+  TargetFacts facts;
   std::optional<StackTables> stacks;  // none: no handler walks stacks
+  PatchPlan patches;                  // taken by the session
 };
 
+inline PatchOptions patch_options(const Options& options, const Compiled& compiled) {
+  return {.optimize = options.optimize,
+          .guards = options.guards,
+          .switched = !options.control_path.empty() || options.monitor || !compiled.armings.empty(),
+          .live = options.live};
+}
+
 inline SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {
-      compiled.program,
-      compiled.plan,
-      compiled.image,
-      compiled.abis,
-      compiled.layout,
-      compiled.stacks ? compiled.stacks->bytes() : std::span<const uint8_t>(),
-      {.optimize = options.optimize,
-       .guards = options.guards,
-       .switched = !options.control_path.empty() || options.monitor || !compiled.armings.empty(),
-       .use_rseq = compiled.use_rseq,
-       .live = options.live,
-       .writable_text = options.writable_text},
-      options.thread_rows};
+  return {compiled.program,
+          compiled.plan,
+          compiled.image,
+          compiled.abis,
+          compiled.layout,
+          compiled.stacks ? compiled.stacks->bytes() : std::span<const uint8_t>(),
+          patch_options(options, compiled),
+          compiled.facts,
+          options.writable_text,
+          options.thread_rows};
 }
 
 }  // namespace dj

@@ -11,6 +11,7 @@
 #include "compiler/resolve/resolve.h"
 #include "compiler/stages/result_use.h"
 #include "runtime/output/tell.h"
+#include "runtime/patch/kept_patches.h"
 #include "runtime/patch/tail_calls.h"
 #include "runtime/process/os_error.h"
 #include "runtime/run/kept_handlers.h"
@@ -89,14 +90,22 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   next_handler_ = std::max(next_handler_, static_cast<HandlerId>(first.handlers.size()));
   plan.first_handler = next_handler_;
   EmitOptions emit;
-  emit.abi.has_rseq = compiled_.use_rseq;
+  emit.abi.has_rseq = compiled_.facts.has_rseq;
   emit.spans = compiled_.image.spans;
   const KeptObjects kept = kept_handlers(codes_);
   emit.kept = &kept;
   std::vector<HandlerAbi> abis;
   find_exits(plan, objects.modules, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
-  DJ_TRY_DO(session_.add_later(codes_, {plan, image, abis, objects}));
+  const PatchOptions patching = patch_options(options_, compiled_);
+  PatchPlan patches = find_patches({.plan = plan,
+                                    .modules = objects.modules,
+                                    .options = patching,
+                                    .facts = session_.later_facts(),
+                                    .first_module = objects.first_new,
+                                    .counting = counting_handlers(abis, patching)},
+                                   codes_);
+  DJ_TRY_DO(session_.add_later(codes_, {plan, patches, image, abis, objects}));
   compiled_.image.spans = image.spans;
   compiled_.plan.later.insert(compiled_.plan.later.end(), plan.sites.begin(), plan.sites.end());
   next_handler_ += static_cast<HandlerId>(plan.handlers.size());

@@ -11,7 +11,6 @@
 #include <memory>
 
 #include "compiler/base/counted.h"
-#include "compiler/stages/debug_servers.h"
 #include "compiler/stages/samples.h"
 #include "runtime/output/drain.h"
 #include "runtime/output/key_input.h"
@@ -283,10 +282,9 @@ int fail_arming(const Error& error, const Options& options, Session& session,
 // Behind it, compiled.layout.header has all that only the session knows.
 Result<Session> create_session(const Options& options, std::optional<TracedProcess>& process,
                                ModuleCodes& codes, Compiled& compiled) {
-  let_debug_servers_be();
-  Result<Session> session = with_progress("analysing machine code", [&] {
-    return Session::create(process ? &*process : nullptr, codes, session_input(options, compiled));
-  });
+  Result<Session> session =
+      Session::create(process ? &*process : nullptr, codes, session_input(options, compiled),
+                      std::move(compiled.patches));
   if (session.ok()) compiled.layout.header = session.value().header();
   return session;
 }

@@ -12,22 +12,20 @@
 namespace dj {
 namespace {
 
-const char* what_was_done(const TracedProcess* process) {
-  if (process == nullptr) return "there is no target";
+const char* what_was_done(const std::optional<TracedProcess>& process) {
+  if (!process) return "there is no target";
   return process->is_child ? "the command was loaded, stopped and killed before it ran"
                            : "the process was not changed";
 }
 
 }  // namespace
 
-Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const SessionInput& input) {
+std::string dry_run(const std::optional<TracedProcess>& process, const PatchPlan& patches,
+                    const Plan& plan) {
   std::string text;
   size_t jumps = 0, traps = 0, sites = 0;
-  if (process != nullptr) {
-    DJ_TRY(Installation installation,
-           Installation::prepare(input.plan, input.layout, input.abis, process->modules, codes,
-                                 input.patching));
-    for (InstalledSite& site : installation.sites()) {
+  if (process) {
+    for (InstalledSite& site : list_sites(patches, process->modules)) {
       if (site.state == SiteState::Registered)
         site.state = site.jump ? SiteState::Optimized : SiteState::Int3;
       jumps += site.state == SiteState::Optimized;
@@ -37,7 +35,7 @@ Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const Se
     }
   }
   const auto host_probes =
-      std::count_if(input.plan.host_probes.begin(), input.plan.host_probes.end(),
+      std::count_if(plan.host_probes.begin(), plan.host_probes.end(),
                     [](const HostProbe& probe) { return probe.when != HostProbe::When::Never; });
   return text +
          fmt::format(

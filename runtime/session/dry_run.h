@@ -5,13 +5,15 @@
 #include <vector>
 
 #include "compiler/stages/plan.h"
-#include "runtime/install/install.h"
-#include "runtime/session/session.h"
+#include "runtime/patch/installed_site.h"
+#include "runtime/session/traced_process.h"
 
 namespace dj {
 
 // One line a site, as --probes prints it, then one line that counts them and says what was done.
 // Whether the text in memory is that of the file is seen only when a session arms.
-Result<std::string> dry_run(TracedProcess* process, ModuleCodes& codes, const SessionInput& input);
+// process: empty when there is no target; then there are no patches.
+std::string dry_run(const std::optional<TracedProcess>& process, const PatchPlan& patches,
+                    const Plan& plan);
 
 }  // namespace dj

@@ -65,17 +65,17 @@ Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
 }
 
 Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
-                                const SessionInput& input) {
+                                const SessionInput& input, PatchPlan patches) {
   Session session;
   session.header_ = input.layout.header;
   session.capture_handlers_ = capture_handlers(input.plan);
   session.layout_ = &input.layout;
-  session.later_options_ = input.patching;
+  session.patching_ = input.patching;
+  session.facts_ = input.facts;
+  session.writable_text_ = input.writable_text;
   session.read_text_ = codes.read_text();
-  session.later_options_.live = false;
   if (process != nullptr) {
     session.pid_ = process->pid;
-    session.later_options_.pid = process->pid;
     session.known_ = process->modules;
     session.module_watch_ = ModuleWatch(process->pid);
     session.agent_places_ = {process->rseq_offset, 0, session.header_.threads,
@@ -84,7 +84,7 @@ Result<Session> Session::create(TracedProcess* process, ModuleCodes& codes,
       session.agent_places_.stack_block = stack_block_offset(process->pid, process->modules);
   }
   DJ_TRY_DO(process == nullptr ? session.map_own_arena(input.layout)
-                               : session.map_memory(*process, codes, input));
+                               : session.map_memory(*process, codes, input, std::move(patches)));
   SessionFacts facts;
   facts.target_pid = session.pid_;
   facts.target_own_pid = own_numbers(session.pid_).pid;
@@ -165,35 +165,32 @@ Result<bool> Session::can_have_rows(const SessionInput& input,
                                     const Installation& installation) const {
   constexpr size_t kGrowth = 4;  // times as many threads may there be later
   DJ_TRY(bool may, may_have_rows(*stopped_));
-  return may && input.thread_rows && input.patching.use_rseq &&
+  return may && input.thread_rows && input.facts.has_rseq &&
          input.layout.thread_rows > kGrowth * stopped_->threads().size() &&
          !installation.sets_gs_base();
 }
 
-// What seccomp filters deny, before it is planned where handlers go. A running process is stopped
-// for it only if it has some.
-Result<uint64_t> denied_now(const TracedProcess& process) {
-  if (!has_confined_threads(process.pid)) return uint64_t{0};
-  if (process.stopped) return denied_by_filters(*process.stopped);
-  DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
-  return denied_by_filters(stopped);
+TargetFacts Session::later_facts() const {
+  TargetFacts facts = facts_;
+  facts.has_trap = installation_->may_trap();
+  facts.read_word = word_reader(pid_);
+  return facts;
 }
 
-Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input) {
-  PatchOptions options = input.patching;
-  options.pid = process.pid;
-  if (process.scout) options.words_pid = process.scout->pid();
-  DJ_TRY(const uint64_t denied, denied_now(process));
-  options.no_sigreturn = later_options_.no_sigreturn =
-      (denied & abi::asked_bit(SYS_rt_sigreturn)) != 0;
-  options.live = options.live && !process.is_child;
-  DJ_TRY(Installation installation, Installation::prepare(input.plan, input.layout, input.abis,
-                                                          process.modules, codes, options));
+Status Session::map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input,
+                           PatchPlan patches) {
+  const InstallInput install = {.plan = input.plan,
+                                .layout = input.layout,
+                                .abis = input.abis,
+                                .modules = process.modules,
+                                .pid = process.pid,
+                                .switched = input.patching.switched};
+  Installation installation = Installation::prepare(std::move(patches), install, codes);
   DJ_TRY_DO(hold(process));
-  const bool early = input.patching.use_rseq && process.scout;
+  const bool early = input.facts.has_rseq && process.scout;
   if (early) awaited_rseq_ = process.scout->rseq();
   process.scout.reset();
-  if (input.patching.use_rseq && !early) DJ_TRY_DO(check_control_blocks(*stopped_));
+  if (input.facts.has_rseq && !early) DJ_TRY_DO(check_control_blocks(*stopped_));
   DJ_TRY(has_rows_, can_have_rows(input, installation));
   if (!has_rows_) installation.count_by_calls();
   installation.copy_ahead(process.pid);
@@ -238,7 +235,7 @@ Status Session::arm() {
   DJ_TRY(const uint64_t denied, obey_filters(*stopped_));
   Status armed = ok_status();
   if (awaited_rseq_) armed = give_early_block(*stopped_, memory_->threads());
-  if (armed.ok() && later_options_.use_rseq) {
+  if (armed.ok() && facts_.has_rseq) {
     const RseqArea area = awaited_rseq_.value_or(RseqArea{.offset = agent_places_.rseq_offset});
     armed = take_shared_areas(*stopped_, memory_->threads(), area);
   }

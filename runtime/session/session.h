@@ -34,8 +34,10 @@ struct SessionInput {
   const std::vector<HandlerAbi>& abis;
   const Layout& layout;
   std::span<const uint8_t> stack_tables;  // as they are at first; may be empty
-  PatchOptions patching;                  // live: only in a process that runs already
-  bool thread_rows = true;                // threads may count in rows of their own
+  PatchOptions patching;
+  TargetFacts facts;
+  bool writable_text = false;  // of objects that come later, text is trusted (trust_writable())
+  bool thread_rows = true;     // threads may count in rows of their own
 };
 
 // Objects that the target has opened since the session began.
@@ -46,7 +48,8 @@ struct LaterObjects {
 
 // Probes in them, compiled.
 struct LaterInput {
-  const Plan& plan;  // first_site and first_handler are set
+  const Plan& plan;    // first_site and first_handler are set
+  PatchPlan& patches;  // of the plan; taken
   const Image& image;
   const std::vector<HandlerAbi>& abis;
   const LaterObjects& objects;
@@ -54,10 +57,11 @@ struct LaterInput {
 
 class Session {
  public:
-  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers. A
-  // launched process stands still until arm(), a running one only while memory is mapped into it.
+  // Maps the arena (in djtap alone when `process` is null), formats it, links handlers and writes
+  // the detours of `patches`, which were planned for input.facts. A launched process stands still
+  // until arm(), a running one only while memory is mapped into it.
   static Result<Session> create(TracedProcess* process, ModuleCodes& codes,
-                                const SessionInput& input);
+                                const SessionInput& input, PatchPlan patches);
   Session(Session&&) noexcept = default;
 
   // Runs one handler of Form::Host in djtap.
@@ -90,6 +94,8 @@ class Session {
   size_t later_count() const { return later_.size(); }  // how often such were probed
   // These are known from now on, probed or not. One that may set the gs base ends the session.
   void know(const LaterObjects& objects, ModuleCodes& codes);
+  // What patches of later objects may assume.
+  TargetFacts later_facts() const;
   // Arms the probes of objects that came later. The target stands for a moment.
   Status add_later(ModuleCodes& codes, const LaterInput& input);
 
@@ -167,7 +173,8 @@ class Session {
   Status send_home(Stopped& stopped);
   // Without a target the arena is djtap's own.
   Status map_own_arena(const Layout& layout);
-  Status map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input);
+  Status map_memory(TracedProcess& process, ModuleCodes& codes, const SessionInput& input,
+                    PatchPlan patches);
   Status hold(TracedProcess& process);
   Result<bool> can_have_rows(const SessionInput& input, const Installation& installation) const;
   std::optional<SessionMemory> memory_;
@@ -183,7 +190,9 @@ class Session {
   std::vector<MappedModule> known_;
   ModuleWatch module_watch_;
   const Layout* layout_ = nullptr;
-  PatchOptions later_options_;
+  PatchOptions patching_;
+  TargetFacts facts_;
+  bool writable_text_ = false;
   AgentPlaces agent_places_;
   std::optional<RseqArea> awaited_rseq_;  // the launched target has not set its control block yet
   bool has_rows_ = false;                 // thread_rows.h

@@ -67,17 +67,16 @@ Result<LaterObjects> Session::find_later_objects() {
   // Between two events that follow each other the loader maps, or unmaps, or neither.
   const bool is_next = words().loader_events() == answered_ + 1;
   if (is_next && module_watch_.has_as_much_code()) return LaterObjects{known_, known_.size()};
-  if (is_next && !later_options_.writable_text) {
+  if (is_next && !writable_text_) {
     if (auto more = module_watch_.look_below()) return with_more(known_, *more);
   }
   DJ_TRY_DO(module_watch_.look());
   std::vector<MappedModule> trusted;
-  if (later_options_.writable_text) {
+  if (writable_text_) {
     trusted = module_watch_.modules();
     trust_writable(trusted);
   }
-  const std::vector<MappedModule>& now =
-      later_options_.writable_text ? trusted : module_watch_.modules();
+  const std::vector<MappedModule>& now = writable_text_ ? trusted : module_watch_.modules();
   const RunningMemory memory(pid_);
   std::set<uint64_t> gone = installation_->find_gone_sites(memory, now);
   for (Later& later : later_) gone.merge(later.installation.find_gone_sites(memory, now));
@@ -109,11 +108,15 @@ Result<Stopped> Session::stop_target() {
 
 Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   DJ_TRY_DO(add_later_sites(header_, capture_handlers_, input.plan));
-  PatchOptions options = later_options_;
-  options.first_module = input.objects.first_new;
-  options.has_trap = installation_->may_trap();
-  DJ_TRY(Installation made, Installation::prepare(input.plan, *layout_, input.abis,
-                                                  input.objects.modules, codes, options));
+  const InstallInput install = {.plan = input.plan,
+                                .layout = *layout_,
+                                .abis = input.abis,
+                                .modules = input.objects.modules,
+                                .first_module = input.objects.first_new,
+                                .pid = pid_,
+                                .switched = patching_.switched,
+                                .shares_trap = installation_->may_trap()};
+  Installation made = Installation::prepare(std::move(input.patches), install, codes);
   if (!has_rows_) made.count_by_calls();
   const uint64_t code_bytes = link_bytes(input.image);
   DJ_TRY(Stopped stopped, stop_target());

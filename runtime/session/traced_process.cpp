@@ -2,12 +2,17 @@
 // A process before the session, launched or looked at.
 #include "runtime/session/traced_process.h"
 
+#include <sys/syscall.h>
+
 #include <algorithm>
 
 #include "runtime/clean/clean.h"
 #include "runtime/process/child_wait.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rseq_query.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/process/seccomp_filters.h"
+#include "runtime/shared/denied.h"
 
 namespace dj {
 
@@ -57,6 +62,36 @@ Status TracedProcess::find_rseq() {
   rseq_registered = area.has_value();
   if (area) rseq_offset = area->offset;
   return ok_status();
+}
+
+ReadWord word_reader(pid_t pid) {
+  return [pid](uint64_t address, uint64_t& word) {
+    return RunningMemory(pid).read(address, &word, sizeof word);
+  };
+}
+
+namespace {
+
+// Which system calls seccomp filters deny (runtime/shared/denied.h).
+Result<uint64_t> denied_now(const TracedProcess& process) {
+  if (!has_confined_threads(process.pid)) return uint64_t{0};
+  if (process.stopped) return denied_by_filters(*process.stopped);
+  DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
+  return denied_by_filters(stopped);
+}
+
+}  // namespace
+
+Result<TargetFacts> TracedProcess::facts(bool has_rseq) const {
+  DJ_TRY(const uint64_t denied, denied_now(*this));
+  TargetFacts facts;
+  facts.has_rseq = has_rseq;
+  facts.is_running = !is_child;
+  if ((denied & abi::asked_bit(SYS_rt_sigreturn)) != 0)
+    facts.no_int3 = "the program's seccomp filter denies rt_sigreturn";
+  // The imports of a program that has only been started are bound in its scout.
+  facts.read_word = word_reader(scout ? scout->pid() : pid);
+  return facts;
 }
 
 std::vector<std::string> TracedProcess::module_paths() const {

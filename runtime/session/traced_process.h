@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "runtime/patch/target_facts.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/mapped_module.h"
 #include "runtime/process/stopped.h"
@@ -58,6 +59,13 @@ struct TracedProcess {
   Status find_rseq();
   // Paths of its modules for resolve(): the executable first, no vdso.
   std::vector<std::string> module_paths() const;
+  // What patches may assume; behind find_rseq(). has_rseq: handlers trust the rseq areas. A running
+  // process is stopped for it only if seccomp filters confine it. facts().read_word is good as long
+  // as the process is not held by a session.
+  Result<TargetFacts> facts(bool has_rseq) const;
 };
+
+// Reads words in the memory of this process, which may run.
+ReadWord word_reader(pid_t pid);
 
 }  // namespace dj

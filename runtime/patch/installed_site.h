@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// InstalledSite: one probed place as lists show it (--probes, -n, the monitor, reports).
+#pragma once
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/patch/patch_plan.h"
+
+namespace dj {
+
+// A handler at a site.
+struct InstalledHandler {
+  HandlerId handler = 0;  // of the plan that the site came with
+  ProbeId probe = 0;
+  uint8_t off = 0;  // bits of OffBy
+};
+
+// InstalledSite: one patched (or refused) place, as --probes prints it.
+struct InstalledSite {
+  SiteId site = 0;
+  uint64_t address = 0;  // runtime address of the instruction that the handlers precede
+  char letter = 'e';     // site_letter()
+  std::string symbol;    // "symbol+0x12"
+  std::string foreign;   // "shop.total+0x12", as its language calls it; empty: see shown_symbol()
+  std::string module;    // path
+  SiteState state = SiteState::Skipped;
+  std::string reason;                      // of Int3 and Skipped
+  bool jump = false;                       // of Registered: not int3
+  unsigned guards = 0;                     // int3 bytes that the jump keeps
+  uint64_t guard_traps = 0;                // how often a thread arrived at one of them
+  std::vector<InstalledHandler> handlers;  // in registration order
+};
+
+// The site's "symbol+0x12" as people read it.
+std::string shown_name(const InstalledSite& site);
+
+// HandlerAt: one handler at one Plan site, as it is switched on and off.
+using HandlerAt = std::pair<SiteId, HandlerId>;
+// "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
+std::string to_string(const InstalledSite& site);
+
+// The place as it is listed for its Plan site `id`. guard_traps remains 0: the plan does not know.
+InstalledSite list_site(const PatchSite& place, SiteId id, const SiteNames& names,
+                        const MappedModule& module);
+// All places of the plan, hooks too, one entry for each place and listed Plan site: by SiteId, then
+// address. `modules`: of the plan.
+std::vector<InstalledSite> list_sites(const PatchPlan& patches,
+                                      const std::vector<MappedModule>& modules);
+// The order of that list.
+void sort_sites(std::vector<InstalledSite>& sites);
+
+}  // namespace dj
