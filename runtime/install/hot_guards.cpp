@@ -15,7 +15,6 @@
 #include "runtime/memory/stubs.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
-#include "runtime/shared/trap.h"
 
 namespace dj {
 namespace {
@@ -85,34 +84,14 @@ Status Installation::drop_guards(Stopped& stopped, SessionMemory& memory, PatchS
   return ok_status();
 }
 
-Installation::Weighing Installation::weigh(const PatchSite& site, const Weighing& since) const {
-  return {traps_at(site.address) - since.hits, guard_traps(site) - since.arrivals};
-}
-
 std::vector<size_t> Installation::hot_guards(uint64_t limit) {
-  constexpr uint64_t kEnough = 100;  // to tell which of the two is more
-  std::vector<size_t> hot;
-  if (!trap_.installed()) return hot;
-  // One whose handlers were all off for a while has lost its int3, and keeps its guards.
-  std::erase_if(weighed_, [&](const auto& each) {
-    return patches_.sites[each.first].state != SiteState::Int3;
-  });
-  for (const auto& [index, since] : weighed_) {
-    const Weighing seen = weigh(patches_.sites[index], since);
-    if (seen.hits + seen.arrivals >= kEnough) hot.push_back(index);
-  }
-  for (auto& [index, seen] : seen_traps_) {
-    const PatchSite& site = patches_.sites[index];
-    const uint64_t traps = site.armed() ? guard_traps(site) : seen;
-    if (traps - std::exchange(seen, traps) > limit) hot.push_back(index);
-  }
-  return hot;
+  return guards_.hot(patches_.sites, traps_, limit);
 }
 
 Status Installation::make_int3(SessionMemory& memory, PatchSite& site) {
   site.fall_back_to_int3("hot-guard");
   DJ_TRY_DO(code_->build(memory, site, abis_));
-  if (!insert_trap(site.address, site.detour))
+  if (!traps_.insert(site.address, site.detour))
     return Error{"the look-up table of int3 sites is full"};
   return ok_status();
 }
@@ -122,24 +101,24 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
   SiteList sites, unknown;
   for (size_t index : hot) {
     sites.push_back(&patches_.sites[index]);
-    seen_traps_.erase(index);
+    guards_.end(index);
   }
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   std::string damage;
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   for (size_t index : hot) {
     PatchSite& site = patches_.sites[index];
-    const auto since = weighed_.extract(index);
+    const std::optional<GuardWatch::Weighing> since = guards_.end_weighing(index);
     if (site.state != SiteState::Disarmed) continue;
-    if (!since.empty()) {
-      const Weighing seen = weigh(site, since.mapped());
+    if (since) {
+      const GuardWatch::Weighing seen = GuardWatch::weigh(traps_, site, *since);
       if (seen.hits < seen.arrivals) DJ_TRY_DO(make_int3(memory, site));
     } else if (drop_guards(stopped, memory, site).ok()) {
       continue;
     } else if (!led_jumps_.want(index)) {
-      if (!insert_trap(site.address, site.detour))
+      if (!traps_.insert(site.address, site.detour))
         return Error{"the look-up table of int3 sites is full"};
-      weighed_.emplace(index, weigh(site));
+      guards_.begin_weighing(index, GuardWatch::weigh(traps_, site));
       unknown.push_back(&site);
     }
   }
@@ -165,7 +144,7 @@ Status Installation::lead_jumps(Stopped& stopped, std::vector<size_t>& hot) {
     return ok_status();
   }
   PatchSite& site = patches_.sites[found.site];
-  seen_traps_[found.site] = guard_traps(site);
+  guards_.begin(found.site, guard_traps(site));
   SiteList all = found.jumps;
   all.push_back(&site);
   TextImage text(all);

@@ -40,19 +40,14 @@ Installation Installation::prepare(PatchPlan patches, const InstallInput& input,
   made.modules_ = modules;
   made.abis_ = abis;
   made.header_ = layout.header;
-  made.trap_table_ = layout.trap_table;
-  made.trap_bytes_ = layout.trap_bytes;
-  made.trap_data_ = layout.trap_data;
-  made.later_traps_ = layout.later_traps;
-  made.trap_cache_ = layout.limits.trap_cache != 0;
-  made.switched_ = switched;
-  made.shares_trap_ = shares_trap;
+  made.switching_.is_wanted = switched;
+  made.traps_ = Traps(layout, shares_trap);
   made.samples_ = std::any_of(plan.host_probes.begin(), plan.host_probes.end(),
                               [&](const HostProbe& probe) { return is_sample(plan, probe); });
   if (!switched && !made.patches_.live) {
     made.words_ = CallWords(modules, first_module, pid, made.patches_.sites);
   }
-  made.find_detours(codes);
+  if (!switched) made.cache_ = DetourCache(made.patches_.key, abis, modules, codes.kept_files());
   made.restorers_ = find_restorers(modules, codes);
   made.forget_modules(first_module);
   made.times_.prepare_ns = now_ns() - begin;
@@ -71,27 +66,12 @@ void Installation::count_by_calls() {
   for (HandlerAbi& abi : abis_) {
     if (abi.count_word == 0) continue;
     abi.count_word = 0;
-    kept_detours_ = {};  // these count in rows
-    patches_key_.clear();
-  }
-}
-
-void Installation::find_detours(ModuleCodes& codes) {
-  if (patches_.key.empty() || switched_) {
-    return;
-  }
-  patches_key_ = patches_.key + detours_key(abis_);
-  auto kept = codes.kept_files().load("detours-" + short_name(patches_key_), patches_key_);
-  detours_are_kept_ = kept.has_value();
-  if (kept) {
-    kept_detours_ = KeptDetours(std::move(*kept), modules_);
+    cache_ = {};  // its detours count in rows
   }
 }
 
 void Installation::keep_detours(SessionMemory& memory, ModuleCodes& codes) const {
-  if (patches_key_.empty() || detours_are_kept_) {
-    return;
-  }
+  if (!cache_.wants_detours()) return;
   const auto view = [&](uint64_t address, uint64_t count) -> std::span<const uint8_t> {
     for (Island& island : memory.islands()) {
       if (island.contains(address)) return island.view(address, count);
@@ -101,7 +81,7 @@ void Installation::keep_detours(SessionMemory& memory, ModuleCodes& codes) const
   const auto entry = [&](const PatchSite& site, const PatchCall& call) {
     return code_->entry(memory, site, call);
   };
-  codes.keep("detours-" + short_name(patches_key_), patches_key_,
+  codes.keep(cache_.name(), cache_.key(),
              pack_detours(patches_.sites, modules_, view, entry,
                           [&](const PatchSite& site) { return code_->note_of(memory, site); }));
 }
@@ -138,7 +118,7 @@ uint64_t Installation::detour_bytes() {
     if (site.state != SiteState::Registered) continue;
     bytes += detours * detour_room(site, abis_) + (detours - 1) * IslandNotes::kLateBytes;
   }
-  if (switched_) bytes += slot_bytes(all_places());
+  if (switching_.is_wanted) bytes += slot_bytes(all_places());
   return bytes + IslandNotes::bytes_for(bytes, patches_.sites.size());
 }
 
@@ -159,7 +139,7 @@ ChooseStubs Installation::stub_chooser() {
   return [this](std::vector<AddressRange> free, uint64_t most, const auto& islands) {
     StubSpace space(std::move(free), most);
     choose_stubs(all_sites(), space, islands);
-    return space.shared_pages(&stubs_bytes_);
+    return space.shared_pages(&bytes_.stubs);
   };
 }
 
@@ -201,12 +181,12 @@ Status Installation::build_detours(SessionMemory& memory) {
     biases.add(site, modules_[site.module].bias);
     if (site.traps()) trapping_.push_back(i);
     for (uint32_t at = 0, others = site.leans_on(); others >> at != 0; at++) {
-      if ((others >> at & 1) != 0) leaning_.insert({site.address, site.address + at});
+      if ((others >> at & 1) != 0) switching_.leaning.insert({site.address, site.address + at});
     }
     if (site.state != SiteState::Registered) {
       continue;
     }
-    const std::optional<KeptDetour> kept = kept_detours_.find(site);
+    const std::optional<KeptDetour> kept = cache_.find(site);
     if (kept && code_->build_kept(memory, site, *kept, modules_[site.module].bias).ok()) {
       continue;
     }
@@ -224,7 +204,7 @@ Status Installation::build_detours(SessionMemory& memory) {
 void Installation::make_trap_table(const SessionMemory& memory) {
   uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
   CHECK(handler != 0 && restorer != 0);
-  const TrapRoom room = {trap_table_, trap_bytes_, trap_data_, later_traps_};
+  const TrapRoom& room = traps_.room();
   SiteList trapping;
   for (size_t i : trapping_) trapping.push_back(&patches_.sites[i]);
   if (patches_.live && sites_with_room(room, all_sites()) == patches_.sites.size()) {
@@ -237,11 +217,7 @@ void Installation::make_trap_table(const SessionMemory& memory) {
     if (trapping[i]->state == SiteState::Registered) trapping[i]->skip(kNoTrapRoom);
   }
   if (fit < trapping.size()) skip_dependents(kNoTrapRoom);
-  fill_trap_table(room, trapping);
-  reinterpret_cast<abi::TrapTable*>(trap_table_)->cache_on = trap_cache_;
-  header_trap_table_ = &reinterpret_cast<abi::Header*>(memory.arena_base())->trap_table;
-  *header_trap_table_ = trap_table_;
-  trap_ = TrapSetup(trap_table_, memory.threads(), handler, restorer);
+  traps_.fill(memory, trapping, handler, restorer);
 }
 
 Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
@@ -253,20 +229,20 @@ Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const Lin
   begin = now_ns();
   DJ_TRY_DO(code_->give_notes(memory));
   const uint64_t left = bytes_left(memory);
-  if (switched_) {
+  if (switching_.is_wanted) {
     DJ_TRY_DO(code_->give_slots(memory, all_places()));
   }
   DJ_TRY_DO(build_detours(memory));
-  kept_detours_ = {};
+  cache_.close();
   DJ_TRY_DO(code_->finish_notes(memory));
   words_.aim(patches_.sites);
   find_gates(memory);
   find_live_sites();
   if (patches_.needs_trap()) {
-    shares_trap_ ? share_trap_table() : make_trap_table(memory);
+    traps_.is_shared() ? share_trap_table() : make_trap_table(memory);
   }
-  detours_bytes_ = left - bytes_left(memory);
-  detours_bytes_ += IslandNotes::index_bytes(detours_bytes_);
+  bytes_.detours = left - bytes_left(memory);
+  bytes_.detours += IslandNotes::index_bytes(bytes_.detours);
   times_.detours_ns = now_ns() - begin;
   return ok_status();
 }
@@ -280,8 +256,7 @@ Result<uint64_t> Installation::place_sample(SessionMemory& memory, HandlerId han
 // session has them.
 void Installation::find_gates(const SessionMemory& memory) {
   if (memory.arena().empty() || patches_.hooks.empty()) return;
-  gates_ = memory.threads() + offsetof(abi::ThreadTable, faults);
-  gates_code_ = code_->symbol("dj_fault_gates");
+  gates_ = {memory.threads() + offsetof(abi::ThreadTable, faults), code_->symbol("dj_fault_gates")};
 }
 
 void Installation::stage_text(Staged& staged, const SiteList& hooks, const SiteList& still) {
@@ -350,7 +325,7 @@ Status Installation::check_all(Stopped& stopped, Staged& staged, uint64_t denied
   const bool differ = check_text(staged.text, sites);
   if (differ) skip_dependents("text differs from the file nearby");
   bool refused = false;
-  if (!shares_trap_) {
+  if (!traps_.is_shared()) {
     DJ_TRY(refused, refuse_traps(stopped, denied));
   }
   for (const PatchSite* hook : hooks) {
@@ -378,9 +353,10 @@ Status Installation::arm(Stopped& stopped, uint64_t denied) {
   DJ_TRY_DO(check_all(stopped, staged, denied));
   const SiteList sites = all_sites(), hooks = all_hooks();
   const SiteList still = live_ones(sites, false), live = live_ones(sites, true);
-  const bool trap = patches_.needs_trap() && !shares_trap_;
-  if (shares_trap_) {
-    journal_->enter_trap(trap_table_, 0);  // for those who hit an int3; the action is another's
+  const bool trap = patches_.needs_trap() && !traps_.is_shared();
+  if (traps_.is_shared()) {
+    journal_->enter_trap(traps_.room().table,
+                         0);  // for those who hit an int3; the action is another's
   }
   DJ_TRY(MoveCounts moved, move_threads(stopped, staged.detouring, restorers_, trap));
   static_cast<void>(moved);
@@ -389,11 +365,11 @@ Status Installation::arm(Stopped& stopped, uint64_t denied) {
   journal_->commit();
   Status written = write_sites(stopped, staged.text, hooks, staged.hooks);
   if (written.ok() && trap) {
-    written = trap_.install(stopped, *journal_);
+    written = traps_.install(stopped, *journal_);
   }
-  if (written.ok() && gates_ != 0) {
-    journal_->enter_gates(gates_);
-    written = enter_gates(stopped, gates_, gates_code_, has_trap());
+  if (written.ok() && gates_.at != 0) {
+    journal_->enter_gates(gates_.at);
+    written = enter_gates(stopped, gates_.at, gates_.code, has_trap());
   }
   if (written.ok()) {
     written = write_sites(stopped, staged.text, still, staged.sites);
@@ -410,7 +386,7 @@ Status Installation::arm(Stopped& stopped, uint64_t denied) {
   }
   for (size_t i : trapping_) {
     if (patches_.sites[i].guards() != 0) {
-      seen_traps_[i] = 0;
+      guards_.begin(i);
     }
   }
   if (!written.ok()) {
@@ -430,7 +406,7 @@ Status Installation::disarm(Stopped& stopped) {
     DJ_TRY_DO(stopped.stop_others());
   }
   if (has_trap()) {
-    DJ_TRY_DO(take_back_traps(stopped));
+    DJ_TRY_DO(traps_.take_back(stopped));
   }
   DJ_TRY_DO(find_gone(stopped, sites, modules_));
   DJ_TRY_DO(find_gone(stopped, hooks, modules_));
@@ -440,11 +416,11 @@ Status Installation::disarm(Stopped& stopped) {
   DJ_TRY_DO(restore_sites(stopped, others, damage));
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   // The gates first: SIGTRAP goes back into the masks of the handlers that it knows.
-  if (gates_ != 0) {
-    DJ_TRY_DO(leave_gates(stopped, gates_));
+  if (gates_.at != 0) {
+    DJ_TRY_DO(leave_gates(stopped, gates_.at));
   }
-  if (trap_.installed()) {
-    DJ_TRY_DO(trap_.remove(stopped));
+  if (traps_.is_installed()) {
+    DJ_TRY_DO(traps_.remove(stopped));
   }
   DJ_TRY_DO(restore_sites(stopped, hooks, damage));
   return damage.empty() ? ok_status() : Status(Error{damage});

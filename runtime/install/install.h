@@ -15,12 +15,15 @@
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
 #include "runtime/install/call_words.h"
+#include "runtime/install/guard_watch.h"
 #include "runtime/install/led_jumps.h"
 #include "runtime/install/site_memory.h"
 #include "runtime/install/straight_calls.h"
+#include "runtime/install/traps.h"
 #include "runtime/memory/detours.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/patch/installed_site.h"
+#include "runtime/patch/kept_detours.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
 #include "runtime/patch/patch_plan.h"
@@ -32,7 +35,6 @@
 #include "runtime/text/site_text.h"
 #include "runtime/text/text_image.h"
 #include "runtime/text/thread_moves.h"
-#include "runtime/text/trap_setup.h"
 
 namespace dj {
 
@@ -104,8 +106,8 @@ class Installation {
   // denied: the system calls that handlers must not make (runtime/shared/denied.h).
   Status arm(Stopped& stopped, uint64_t denied = 0);
   // Is SIGTRAP the session's? And may more sites be an int3?
-  bool has_trap() const { return trap_.installed() || shares_trap_; }
-  bool may_trap() const;
+  bool has_trap() const { return traps_.is_set(); }
+  bool may_trap() const { return traps_.may_trap(); }
   // Sites of modules that are not among `now`, or whose text is the file's again, are Gone: the
   // module was unmapped, and perhaps mapped anew. Returns where those begin that are among `now`.
   // The process runs, but its loader. now: ascending.
@@ -171,9 +173,9 @@ class Installation {
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
   // on which a trap would kill it: it waits until withdraw_traps() has made all places that trap
   // Skipped. 0: none.
-  uint64_t small_stack() const;
+  uint64_t small_stack() const { return traps_.wanted_none(); }
   // As if the program had asked for such a stack; `why`: kNoSigreturn or kTraced of TrapTable.
-  void want_no_traps(uint64_t why);
+  void want_no_traps(uint64_t why) { traps_.want_none(why); }
   // Does an armed place trap: an int3, or a guard where threads have arrived more than once (a
   // program comes to its main() once)?
   bool is_met_by_traps() const;
@@ -199,14 +201,12 @@ class Installation {
  private:
   Installation() = default;
   std::vector<InstalledSite> list(bool skipped_only) const;
-  void find_detours(ModuleCodes& codes);
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
   void skip_dependents(const std::string& reason);
   void forget_modules(size_t first);
   Status build_detours(SessionMemory& memory);
   void make_trap_table(const SessionMemory& memory);
   void share_trap_table();  // of the session, for objects that came later
-  bool insert_trap(uint64_t address, uint64_t detour);  // false: the table is full
   void find_gates(const SessionMemory& memory);
   SiteList all_sites();
   SiteList all_hooks();
@@ -217,22 +217,13 @@ class Installation {
     return site.owners.empty() ||
            (site.owners.size() == 1 && !patches_.names.is_listed(site.owners.front()));
   }
-  uint64_t guard_traps(const PatchSite& site) const { return guard_traps(site, site.guards()); }
-  // At those guards of the site.
-  uint64_t guard_traps(const PatchSite& site, uint32_t guards) const;
+  uint64_t guard_traps(const PatchSite& site) const { return traps_.hits(site, site.guards()); }
   std::vector<const PatchSite*> armed_samples();
   template <typename Off>
   void switch_calls(SessionMemory& memory, const Off& off);
   void find_live_sites();
   SiteList live_ones(const SiteList& sites, bool live) const;
-  Status take_back_traps(Stopped& stopped);
-  // Weighing: how often a site had been hit, and its guards, when that began to be counted.
-  struct Weighing {
-    uint64_t hits, arrivals;
-  };
-  Weighing weigh(const PatchSite& site, const Weighing& since = {}) const;
   Status make_int3(SessionMemory& memory, PatchSite& site);
-  uint64_t traps_at(uint64_t address) const;
   // `site`: not in the text. On failure nothing has changed.
   Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
   // true: some sites are Skipped now
@@ -264,31 +255,27 @@ class Installation {
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   std::vector<HandlerAbi> abis_;
   abi::Header header_ = {};  // Layout's: where the arena has what
-  uint64_t trap_table_ = 0, trap_bytes_ = 0, trap_data_ = 0, later_traps_ = 0;
-  uint64_t detours_bytes_ = 0, stubs_bytes_ = 0;
-  uint64_t* header_trap_table_ = nullptr;  // Header::trap_table
-  bool trap_cache_ = false;
-  TrapSetup trap_;
-  // Address of the FaultGates that handlers of faults are called through, and the code of gate 0;
-  // 0: another installation has them.
-  uint64_t gates_ = 0, gates_code_ = 0;
-  bool shares_trap_ = false;         // of objects that came later: SIGTRAP is the session's already
-  bool samples_ = false;             // there are timer.profile probes
-  std::optional<Journal> journal_;   // from place() on
-  std::optional<CodeIslands> code_;  // from place() on
+  SiteMemory bytes_;         // of detours and stubs
+  Traps traps_;
+  // Where the FaultGates are that handlers of faults are called through, and the code of gate 0; 0:
+  // another installation has them.
+  struct Gates {
+    uint64_t at = 0, code = 0;
+  } gates_;
+  bool samples_ = false;                                        // there are timer.profile probes
+  std::optional<Journal> journal_;                              // from place() on
+  std::optional<CodeIslands> code_;                             // from place() on
   std::unique_ptr<PageCopying> copying_;                        // from copy_ahead() to ready()
   std::optional<Staged> staged_;                                // from ready() to arm()
   std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index
-  std::map<size_t, uint64_t> seen_traps_;  // at guards, by index of the guarded site
-  std::map<size_t, Weighing> weighed_;     // by index of the guarded site
-  std::set<size_t> misread_;               // of these, those that misread_tables() has given
-  std::string patches_key_;                // of what is kept; empty: nothing is
-  KeptDetours kept_detours_;               // from prepare() to place()
-  bool detours_are_kept_ = false;          // an earlier session has done that
-  bool switched_ = false;
-  std::set<size_t> idle_, resting_;  // sites without a handler that is on; those out of the text
-  std::vector<size_t> trapping_;     // indexes of sites that were built to trap, ascending
-  std::set<uint64_t> leaning_;       // addresses of sites that share bytes: they never rest
+  GuardWatch guards_;
+  DetourCache cache_;  // from prepare() to the end of place(); then for keep_detours()
+  struct Switching {
+    bool is_wanted = false;          // handlers will be switched on and off
+    std::set<size_t> idle, resting;  // sites without a handler that is on; those out of the text
+    std::set<uint64_t> leaning;      // addresses of sites that share bytes: they never rest
+  } switching_;
+  std::vector<size_t> trapping_;  // indexes of sites that were built to trap, ascending
   InstallTimes times_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "runtime/install/install.h"
-#include "runtime/shared/trap.h"
 
 namespace dj {
 
@@ -37,28 +36,10 @@ SiteList Installation::all_hooks() {
   return list;
 }
 
-uint64_t Installation::guard_traps(const PatchSite& site, uint32_t guards) const {
-  uint64_t sum = 0;
-  if (guards != 0 && (shares_trap_ || header_trap_table_ != nullptr)) {
-    for (auto [address, detour] : trap_entries_of(site)) {
-      if ((guards >> (address - site.address) & 1) != 0) sum += traps_at(address);
-    }
-  }
-  return sum;
-}
-
-uint64_t Installation::traps_at(uint64_t address) const {
-  const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
-  const abi::TrapEntry* entry = abi::trap_table_find(table, address);
-  return entry == nullptr ? 0 : abi::load(abi::trap_hits(table, abi::trap_index(table, entry)));
-}
-
 std::vector<std::string> Installation::misread_tables() {
   std::vector<std::string> found;
-  for (const auto& [index, seen] : seen_traps_) {
+  for (const size_t index : guards_.misread(patches_.sites, traps_)) {
     const PatchSite& place = patches_.sites[index];
-    if (place.doubts() == 0 || guard_traps(place, place.doubts()) == 0) continue;
-    if (place.owners.empty() || !misread_.insert(index).second) continue;
     const MappedModule& module = modules_[place.module];
     found.push_back(patches_.names.shown_at(place.owners[0], place.pivot() - module.bias) + " " +
                     module.path);

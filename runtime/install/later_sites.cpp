@@ -5,7 +5,6 @@
 
 #include "runtime/install/install.h"
 #include "runtime/process/running_memory.h"
-#include "runtime/shared/trap.h"
 #include "runtime/text/site_text.h"
 
 namespace dj {
@@ -28,28 +27,13 @@ void Installation::share_trap_table() {
       continue;
     }
     for (auto [address, detour] : trap_entries_of(site)) {
-      if (!insert_trap(address, detour)) {
+      if (!traps_.insert(address, detour)) {
         site.skip(kNoTrapRoom);
         break;
       }
     }
   }
   skip_dependents(kNoTrapRoom);
-}
-
-bool Installation::insert_trap(uint64_t address, uint64_t detour) {
-  auto* table = reinterpret_cast<abi::TrapTable*>(trap_table_);
-  if (!shares_trap_) return abi::trap_table_insert(table, &table->begin, address, detour);
-  // Where an object was that is gone: what stands there is found first.
-  abi::TrapEntry* old = abi::trap_part_find(table, table->begin, address, false);
-  if (old == nullptr) return abi::trap_table_insert(table, &table->later, address, detour);
-  return abi::trap_set_detour(old, address, detour);
-}
-
-bool Installation::may_trap() const {
-  if (!has_trap()) return false;
-  const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
-  return abi::load(&abi::trap_words(table)->trapless) == 0;
 }
 
 // Of each module that has sites one that is armed, if there is any: those that are off have nothing

@@ -8,7 +8,6 @@
 #include "runtime/install/install.h"
 #include "runtime/process/permanent.h"
 #include "runtime/process/remote_call.h"
-#include "runtime/shared/trap.h"
 #include "runtime/text/live_text.h"
 #include "runtime/text/thread_moves.h"
 
@@ -41,16 +40,6 @@ SiteList Installation::live_ones(const SiteList& sites, bool live) const {
   return out;
 }
 
-// Who has hit an int3 but not yet got its SIGTRAP goes on in the detour, as if it had; also one
-// that was switched off since.
-Status Installation::take_back_traps(Stopped& stopped) {
-  const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
-  return stopped.take_back_traps([&](uint64_t address) {
-    const abi::TrapEntry* entry = abi::trap_table_find(table, address);
-    return entry == nullptr ? 0 : abi::trap_detour(*entry);
-  });
-}
-
 Status Installation::write_live(Stopped& stopped, const SiteList& sites) {
   DJ_TRY(pid_t keep, RemoteCall::best_thread(stopped));
   stopped.release_others(keep);
@@ -61,7 +50,7 @@ Status Installation::write_live(Stopped& stopped, const SiteList& sites) {
   if (written.ok()) {
     written = text.write(sites, [&]() -> Status {
       DJ_TRY_DO(stopped.stop_others());
-      DJ_TRY_DO(take_back_traps(stopped));
+      DJ_TRY_DO(traps_.take_back(stopped));
       DJ_TRY(MoveCounts moved, move_threads(stopped, detouring, restorers_, false));
       static_cast<void>(moved);
       stopped.release_others(keep);
@@ -97,7 +86,7 @@ Status Installation::restore_live(Stopped& stopped, const SiteList& sites, std::
 Status Installation::abandon_live(Stopped& stopped, const SiteList& sites) {
   for (PatchSite* site : sites) site->live = false;
   DJ_TRY_DO(stopped.stop_others());
-  DJ_TRY_DO(take_back_traps(stopped));
+  DJ_TRY_DO(traps_.take_back(stopped));
   return LiveText::abandon(stopped, sites);
 }
 

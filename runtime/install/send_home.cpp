@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The way out of a detour for threads that stand in it when the session ends: a copy of an instruction
-// and the instruction are the same to them.
+// The way out of a detour for threads that stand in it when the session ends: a copy of an
+// instruction and the instruction are the same to them.
 #include <algorithm>
 
 #include "runtime/install/install.h"
@@ -11,7 +11,8 @@ Status Installation::send_home(const Stopped& stopped, const std::vector<uint64_
   Detouring home;
   for (const PatchSite* site : all_places()) {
     const AddressRange detour = {site->detour, site->detour + site->detour_bytes};
-    const bool is_in = std::ranges::any_of(inside, [&](uint64_t at) { return detour.contains(at); });
+    const bool is_in =
+        std::ranges::any_of(inside, [&](uint64_t at) { return detour.contains(at); });
     if (is_in && site->state == SiteState::Disarmed) home.add_home(*site);
   }
   if (home.empty()) return ok_status();

@@ -21,8 +21,6 @@ namespace {
 // What the program's handler and ours need beside the two frames, at least.
 constexpr uint64_t kHandlersBytes = 1024;
 
-abi::TrapTable& table_at(uint64_t address) { return *reinterpret_cast<abi::TrapTable*>(address); }
-
 std::string reason(uint64_t bytes, uint64_t least) {
   if (bytes == abi::kNoSigreturn)
     return "SIGTRAP (the program's seccomp filter denies rt_sigreturn)";
@@ -70,9 +68,9 @@ Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
   if (!patches_.needs_trap()) {
     return false;
   }
-  abi::TrapTable& table = table_at(trap_table_);
+  abi::TrapTable& table = traps_.table();
   const uint64_t least = 2 * signal_frame_bytes(stopped.threads().front()) + kHandlersBytes;
-  DJ_TRY(uint64_t bytes, smallest_stack(stopped, trap_.threads(), least));
+  DJ_TRY(uint64_t bytes, smallest_stack(stopped, traps_.threads(), least));
   if ((denied & abi::asked_bit(SYS_rt_sigreturn)) != 0) bytes = abi::kNoSigreturn;
   table.stack_least = least;
   if (bytes == 0) {
@@ -86,33 +84,19 @@ Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
     }
   }
   skip_dependents(reason(bytes, least));
-  abi::trap_words(&table)->trapless = 1;
-  *header_trap_table_ = 0;  // SIGTRAP stays the program's
+  traps_.refuse();
   return true;
 }
 
-uint64_t Installation::small_stack() const {
-  if (!trap_.installed()) {
-    return 0;
-  }
-  const abi::TrapTable& table = table_at(trap_table_);
-  const abi::TrapWords& words = *abi::trap_words(&table);
-  return abi::load(&words.trapless) == 0 ? abi::load(&words.stack_small) : 0;
-}
-
-void Installation::want_no_traps(uint64_t why) {
-  if (trap_.installed()) abi::store(&abi::trap_words(&table_at(trap_table_))->stack_small, why);
-}
-
 bool Installation::is_met_by_traps() const {
-  if (!trap_.installed()) return false;
+  if (!traps_.is_installed()) return false;
   return std::any_of(patches_.sites.begin(), patches_.sites.end(), [&](const PatchSite& site) {
     return site.armed() && site.traps() && (!site.jump || guard_traps(site) > 1);
   });
 }
 
 Status Installation::withdraw_traps(Stopped& stopped) {
-  const abi::TrapTable& table = table_at(trap_table_);
+  const abi::TrapTable& table = traps_.table();
   abi::TrapWords& words = *abi::trap_words(&table);
   const uint64_t small = abi::load(&words.stack_small);
   SiteList trapping;
@@ -122,7 +106,7 @@ Status Installation::withdraw_traps(Stopped& stopped) {
       trapping.push_back(&site);
     }
   }
-  DJ_TRY_DO(take_back_traps(stopped));
+  DJ_TRY_DO(traps_.take_back(stopped));
   DJ_TRY_DO(find_gone(stopped, all_sites(), modules_));
   std::string damage;
   const auto take_out = [&](const SiteList& sites) -> Status {

@@ -5,23 +5,17 @@
 #include <fmt/format.h>
 
 #include "runtime/install/install.h"
-#include "runtime/shared/trap.h"
 
 namespace dj {
 
 SiteMemory Installation::site_memory() const {
-  SiteMemory memory;
+  SiteMemory memory = bytes_;
   for (const PatchSite& site : patches_.sites) {
     memory.places += site.state != SiteState::Skipped && site.state != SiteState::Registered;
   }
-  memory.detours = detours_bytes_;
-  memory.stubs = stubs_bytes_;
   memory.journal = journal_ ? journal_->bytes() : 0;
   memory.tables = patches_.names.size() * sizeof(abi::SiteInfo);
-  if (trap_.installed()) {
-    const auto* table = reinterpret_cast<const abi::TrapTable*>(trap_table_);
-    memory.traps = table->begin.size * sizeof(abi::TrapEntry);
-  }
+  memory.traps = traps_.bytes();
   return memory;
 }
 

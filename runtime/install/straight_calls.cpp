@@ -423,7 +423,7 @@ Status StraightCalls::restore(const Stopped& stopped, const std::vector<MappedMo
 }
 
 void Installation::look_for_straight_calls(pid_t pid, const ReadText& read_text) {
-  if (switched_ || patches_.live || straight_calls_.has_looked()) return;
+  if (switching_.is_wanted || patches_.live || straight_calls_.has_looked()) return;
   DetourOf detour_of;
   detour_of.reserve(patches_.sites.size());
   for (const PatchSite& site : patches_.sites) {

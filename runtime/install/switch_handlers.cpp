@@ -45,9 +45,9 @@ void Installation::switch_calls(SessionMemory& memory, const Off& off) {
     const bool idle = !site.any_enabled();
     site.off_since_ns = idle ? now_ns() : 0;
     if (idle) {
-      idle_.insert(i);
+      switching_.idle.insert(i);
     } else {
-      idle_.erase(i);
+      switching_.idle.erase(i);
     }
   }
 }
@@ -77,12 +77,12 @@ void Installation::switch_handlers(SessionMemory& memory, const std::set<Handler
 Installation::TextWork Installation::text_work() {
   TextWork work;
   const uint64_t now = now_ns();
-  for (size_t i : idle_) {
+  for (size_t i : switching_.idle) {
     PatchSite& site = patches_.sites[i];
-    const bool may_rest = site.armed() && leaning_.count(site.address) == 0;
+    const bool may_rest = site.armed() && switching_.leaning.count(site.address) == 0;
     if (may_rest && now - site.off_since_ns > kRestNs) work.rest.push_back(&site);
   }
-  for (size_t i : resting_) {
+  for (size_t i : switching_.resting) {
     PatchSite& site = patches_.sites[i];
     if (site.state == SiteState::Disarmed && site.any_enabled()) work.wake.push_back(&site);
   }
@@ -99,8 +99,8 @@ Status Installation::do_text_work(Stopped& stopped, const TextWork& work) {
     DJ_TRY_DO(find_gone(stopped, work.wake, modules_));
     DJ_TRY_DO(restore_sites(stopped, work.rest, damage));
   }
-  for (size_t i : idle_) {
-    if (patches_.sites[i].state == SiteState::Disarmed) resting_.insert(i);
+  for (size_t i : switching_.idle) {
+    if (patches_.sites[i].state == SiteState::Disarmed) switching_.resting.insert(i);
   }
   TextImage text(work.wake);
   text.read(stopped);
@@ -115,7 +115,8 @@ Status Installation::do_text_work(Stopped& stopped, const TextWork& work) {
     static_cast<void>(moved);
     DJ_TRY_DO(write_sites(stopped, text, work.wake, patches_of(work.wake)));
   }
-  std::erase_if(resting_, [&](size_t i) { return patches_.sites[i].state != SiteState::Disarmed; });
+  std::erase_if(switching_.resting,
+                [&](size_t i) { return patches_.sites[i].state != SiteState::Disarmed; });
   return damage.empty() ? ok_status() : Status(Error{damage});
 }
 

@@ -178,6 +178,9 @@ std::vector<uint32_t> by_name(const std::vector<MappedModule>& modules) {
   return order;
 }
 
+namespace {
+
+// Says all that a detour depends on besides its patch.
 std::string detours_key(const std::vector<HandlerAbi>& abis) {
   std::string key = "detours";
   for (const HandlerAbi& abi : abis) {
@@ -187,6 +190,19 @@ std::string detours_key(const std::vector<HandlerAbi>& abis) {
   }
   return key;
 }
+
+}  // namespace
+
+DetourCache::DetourCache(const std::string& key, const std::vector<HandlerAbi>& abis,
+                         const std::vector<MappedModule>& modules, const KeptFiles& files) {
+  if (key.empty()) return;
+  key_ = key + detours_key(abis);
+  std::optional<KeptBytes> kept = files.load(name(), key_);
+  is_kept_ = kept.has_value();
+  if (kept) found_ = KeptDetours(std::move(*kept), modules);
+}
+
+std::string DetourCache::name() const { return "detours-" + short_name(key_); }
 
 std::string pack_detours(const std::vector<PatchSite>& sites,
                          const std::vector<MappedModule>& modules,

@@ -59,8 +59,27 @@ class KeptDetours {
   std::vector<uint64_t> modules_;  // biases
 };
 
-// For the file's key, behind patches_key().
-std::string detours_key(const std::vector<HandlerAbi>& abis);
+// DetourCache: the detours that an earlier session has left for the plan of this one, or that this
+// one is to leave.
+class DetourCache {
+ public:
+  DetourCache() = default;  // finds nothing and keeps nothing
+  // `key`: PatchPlan::key; empty: as above. What handlers count into and how is told by `abis`.
+  DetourCache(const std::string& key, const std::vector<HandlerAbi>& abis,
+              const std::vector<MappedModule>& modules, const KeptFiles& files);
+  std::optional<KeptDetour> find(const PatchSite& site) { return found_.find(site); }
+  // All detours are built: what was read is let go of.
+  void close() { found_ = {}; }
+  // This session's detours are to be kept, in a file with this name for this key.
+  bool wants_detours() const { return !key_.empty() && !is_kept_; }
+  std::string name() const;
+  const std::string& key() const { return key_; }
+
+ private:
+  std::string key_;  // of the file; empty: there is none
+  KeptDetours found_;
+  bool is_kept_ = false;
+};
 // The detours of armed places as bytes; those that are not simple are left out. `view`: the bytes
 // at an address of an island; `entry`: where a call's handler begins; `note_of`: a detour's note.
 std::string pack_detours(

@@ -15,7 +15,7 @@ ALL = "djtap --help lists all options"
 LIMITS = "MAXMAPENTRIES, MAXSTRINGLEN, MAXACTION, MAXACTION_HOST, MAXNESTING, MAXBACKTRACE, MAXERRORS, TRAPCACHE, RINGBYTES, STRINGBYTES, CONTEXTS"
 PLUGINS = "chrome, csv, flame, json, prometheus, and any file NAME.lua"
 LONG = "/tmp/" + "x" * 120
-DUMPS = "tokens, ast, program, plan, ir, asm, probes"
+DUMPS = "tokens, ast, program, plan, ir, asm, patches, probes"
 
 # Words behind -e, code, message, what of the line is marked, help.
 WRONG = {
@@ -38,7 +38,7 @@ WRONG = {
                                    "-DMAXACTION=x", ALL),
     "form of diagnostics": (["--diagnostics=xml"], "DJ0003", "--diagnostics takes json, text; not xml", "--diagnostics=xml", ALL),
     "guards": (["--guards", "al"], "DJ0003", "--guards takes all, needed, none; not al", "--guards al", 'did you mean "--guards=all"?'),
-    "no stage": (["--stop-after=chekc"], "DJ0003", "--stop-after takes check, lower, parse, resolve; not chekc", "--stop-after=chekc",
+    "no stage": (["--stop-after=chekc"], "DJ0003", "--stop-after takes check, lower, parse, patch, resolve; not chekc", "--stop-after=chekc",
                  'did you mean "--stop-after=check"?'),
     "no number of megabytes": (["-s", "5x"], "DJ0003", "-s takes 1 to 64 megabytes, as -D RINGBYTES does bytes", "-s 5x", ALL),
     "a shell's command": (["-c", "ls | cat"], "DJ0003", "the command needs a shell; say so: -- sh -c '...'", "-c 'ls | cat'", ALL),

@@ -199,8 +199,9 @@ ARENA_TYPES = {
     "runtime/memory/detours.cpp": {"Header"},
     "runtime/session/session_code.cpp": {"OwnIsland"},
     "runtime/session/stack_tables.cpp": {"StackIndex", "StackTables"},
-    "runtime/install/install.cpp": {"Header", "SiteInfo", "TrapTable"},
-    **{f"runtime/install/{name}.cpp": {"TrapTable"} for name in ("installed_sites", "later_sites", "live_sites", "signal_stacks", "site_memory")},
+    "runtime/install/install.cpp": {"SiteInfo"},
+    "runtime/install/traps.cpp": {"Header"},
+    "runtime/install/traps.h": {"TrapTable"},
     "runtime/text/trap_setup.cpp": {"TrapTable"},
 }
 ARENA_WALKS = re.compile(r"abi::(map_each|map_value|map_is_linked|map_used|counter_rows|thread_rows|stat_total|capture_count|take_thread_row)\(")
