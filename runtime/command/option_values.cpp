@@ -19,7 +19,7 @@ namespace dj {
 namespace {
 
 const std::vector<std::string> kDumps = {"tokens", "ast", "program", "plan",
-                                         "ir",     "asm", "patches", "probes"};
+                                         "ir",     "asm", "patches", "detours", "probes"};
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 

@@ -211,7 +211,7 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
   app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(
          "--dump", [&options](const std::string& list) { set_dumps(options, list); },
-         "print a stage's data: tokens,ast,program,plan,ir,asm,patches,probes")
+         "print a stage's data: tokens,ast,program,plan,ir,asm,patches,detours,probes")
       ->option_text("STAGES");
   app.add_option_function<std::string>("--stop-after",
                                        one_of("--stop-after", kStages, options.stop_after),

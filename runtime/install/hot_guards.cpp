@@ -66,18 +66,19 @@ Status write_hit_counters(const Stopped& stopped, TextImage& text, const SiteLis
 
 }  // namespace
 
-Status Installation::drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site) {
+Status Installation::drop_guards(Stopped& stopped, PatchSite& site) {
   const arch::Placement* wanted = site.form ? without_guards(*site.form) : nullptr;
-  Island* island = memory.island_near(site.address);
-  if (wanted == nullptr || island == nullptr) return Error{"no form without guards"};
-  DJ_TRY(uint64_t stub, map_stub(stopped, *wanted, *island));
+  const CodeAreas& areas = detours_->areas();
+  const std::optional<size_t> island = areas.index_near(site.address);
+  if (wanted == nullptr || !island) return Error{"no form without guards"};
+  DJ_TRY(uint64_t stub, map_stub(stopped, *wanted, areas.island(*island)));
   PatchSite jump = site;
   jump.form = std::make_shared<JumpForm>(*site.form);
   jump.form->placement = *wanted;
   jump.form->stub = stub;
   jump.displaced = wanted->length;
   jump.reason = arch::tactic_name(wanted->tactic);
-  DJ_TRY_DO(code_->build_detour(memory, jump, abis_));
+  DJ_TRY_DO(detours_->build_detour(jump, abis_));
   DJ_TRY(std::vector<uint8_t> bytes, arch::encode_jump(stub, jump.detour));
   DJ_TRY_DO(stopped.write(stub, bytes));
   site = std::move(jump);
@@ -88,16 +89,15 @@ std::vector<size_t> Installation::hot_guards(uint64_t limit) {
   return guards_.hot(patches_.sites, traps_, limit);
 }
 
-Status Installation::make_int3(SessionMemory& memory, PatchSite& site) {
+Status Installation::make_int3(PatchSite& site) {
   site.fall_back_to_int3("hot-guard");
-  DJ_TRY_DO(code_->build(memory, site, abis_));
+  DJ_TRY_DO(detours_->build(site, abis_));
   if (!traps_.insert(site.address, site.detour))
     return Error{"the look-up table of int3 sites is full"};
   return ok_status();
 }
 
-Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
-                                 const std::vector<size_t>& hot) {
+Status Installation::cool_guards(Stopped& stopped, const std::vector<size_t>& hot) {
   SiteList sites, unknown;
   for (size_t index : hot) {
     sites.push_back(&patches_.sites[index]);
@@ -112,8 +112,8 @@ Status Installation::cool_guards(Stopped& stopped, SessionMemory& memory,
     if (site.state != SiteState::Disarmed) continue;
     if (since) {
       const GuardWatch::Weighing seen = GuardWatch::weigh(traps_, site, *since);
-      if (seen.hits < seen.arrivals) DJ_TRY_DO(make_int3(memory, site));
-    } else if (drop_guards(stopped, memory, site).ok()) {
+      if (seen.hits < seen.arrivals) DJ_TRY_DO(make_int3(site));
+    } else if (drop_guards(stopped, site).ok()) {
       continue;
     } else if (!led_jumps_.want(index)) {
       if (!traps_.insert(site.address, site.detour))

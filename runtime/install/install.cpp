@@ -19,18 +19,6 @@
 #include "runtime/shared/trap.h"
 
 namespace dj {
-namespace {
-
-uint64_t bytes_left(SessionMemory& memory) {
-  uint64_t sum = 0;
-  for (const Island& island : memory.islands()) {
-    sum += island.bytes_left();
-  }
-  return sum;
-}
-
-}  // namespace
-
 Installation Installation::prepare(PatchPlan patches, const InstallInput& input,
                                    ModuleCodes& codes) {
   const uint64_t begin = now_ns();
@@ -70,20 +58,17 @@ void Installation::count_by_calls() {
   }
 }
 
-void Installation::keep_detours(SessionMemory& memory, ModuleCodes& codes) const {
+void Installation::keep_detours(ModuleCodes& codes) const {
   if (!cache_.wants_detours()) return;
-  const auto view = [&](uint64_t address, uint64_t count) -> std::span<const uint8_t> {
-    for (Island& island : memory.islands()) {
-      if (island.contains(address)) return island.view(address, count);
-    }
-    return {};
+  const auto view = [&](uint64_t address, uint64_t count) {
+    return detours_->areas().view(address, count);
   };
   const auto entry = [&](const PatchSite& site, const PatchCall& call) {
-    return code_->entry(memory, site, call);
+    return detours_->entry(site, call);
   };
   codes.keep(cache_.name(), cache_.key(),
              pack_detours(patches_.sites, modules_, view, entry,
-                          [&](const PatchSite& site) { return code_->note_of(memory, site); }));
+                          [&](const PatchSite& site) { return detours_->note_of(site); }));
 }
 
 std::vector<AddressRange> Installation::island_modules() const {
@@ -166,10 +151,10 @@ class SiteBiases {
 
 }  // namespace
 
-Status Installation::build_detours(SessionMemory& memory) {
+Status Installation::build_detours() {
   SiteBiases biases(header_);
   for (PatchSite& hook : patches_.hooks) {
-    Status built = code_->build(memory, hook, abis_);
+    Status built = detours_->build(hook, abis_);
     if (!built.ok()) {
       return Error{"cannot hook a system call of " + modules_[hook.module].path + ": " +
                    built.error().message};
@@ -187,10 +172,10 @@ Status Installation::build_detours(SessionMemory& memory) {
       continue;
     }
     const std::optional<KeptDetour> kept = cache_.find(site);
-    if (kept && code_->build_kept(memory, site, *kept, modules_[site.module].bias).ok()) {
+    if (kept && detours_->build_kept(site, *kept, modules_[site.module].bias).ok()) {
       continue;
     }
-    Status built = code_->build(memory, site, abis_);
+    Status built = detours_->build(site, abis_);
     if (!built.ok()) {
       site.skip(built.error().message);
       all = false;
@@ -202,7 +187,8 @@ Status Installation::build_detours(SessionMemory& memory) {
 }
 
 void Installation::make_trap_table(const SessionMemory& memory) {
-  uint64_t handler = code_->symbol("dj_trap_handler"), restorer = code_->symbol("dj_restorer");
+  uint64_t handler = detours_->symbol("dj_trap_handler"),
+           restorer = detours_->symbol("dj_restorer");
   CHECK(handler != 0 && restorer != 0);
   const TrapRoom& room = traps_.room();
   SiteList trapping;
@@ -222,41 +208,44 @@ void Installation::make_trap_table(const SessionMemory& memory) {
 
 Status Installation::place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link) {
   uint64_t begin = now_ns();
-  DJ_TRY(CodeIslands islands, CodeIslands::link_all(memory, code_bytes, link));
-  code_.emplace(std::move(islands));
+  DJ_TRY(Detours linked, Detours::link_all(memory.take_code(), code_bytes, link));
+  detours_.emplace(std::move(linked));
   journal_.emplace(memory.journal(), words_.words_seen());
   times_.link_ns = now_ns() - begin;
   begin = now_ns();
-  DJ_TRY_DO(code_->give_notes(memory));
-  const uint64_t left = bytes_left(memory);
+  DJ_TRY_DO(detours_->give_notes());
+  const uint64_t left = detours_->areas().bytes_left();
   if (switching_.is_wanted) {
-    DJ_TRY_DO(code_->give_slots(memory, all_places()));
+    DJ_TRY_DO(detours_->give_slots(all_places()));
   }
-  DJ_TRY_DO(build_detours(memory));
+  DJ_TRY_DO(build_detours());
   cache_.close();
-  DJ_TRY_DO(code_->finish_notes(memory));
+  // The first installation of a session has the arena.
+  auto* header = reinterpret_cast<abi::Header*>(memory.arena_base());
+  DJ_TRY_DO(
+      detours_->finish_notes(memory.arena().empty() ? &header->own_code_later : &header->own_code));
   words_.aim(patches_.sites);
   find_gates(memory);
   find_live_sites();
   if (patches_.needs_trap()) {
     traps_.is_shared() ? share_trap_table() : make_trap_table(memory);
   }
-  bytes_.detours = left - bytes_left(memory);
+  bytes_.detours = left - detours_->areas().bytes_left();
   bytes_.detours += IslandNotes::index_bytes(bytes_.detours);
   times_.detours_ns = now_ns() - begin;
   return ok_status();
 }
 
-Result<uint64_t> Installation::place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
-                                            uint64_t done) {
-  return code_->write_sample(memory, handler, site, abis_[handler], done);
+Result<uint64_t> Installation::place_sample(HandlerId handler, SiteId site, uint64_t done) {
+  return detours_->write_sample(handler, site, abis_[handler], done);
 }
 
 // Only where rt_sigaction is hooked: else the program would see them. The first installation of a
 // session has them.
 void Installation::find_gates(const SessionMemory& memory) {
   if (memory.arena().empty() || patches_.hooks.empty()) return;
-  gates_ = {memory.threads() + offsetof(abi::ThreadTable, faults), code_->symbol("dj_fault_gates")};
+  gates_ = {memory.threads() + offsetof(abi::ThreadTable, faults),
+            detours_->symbol("dj_fault_gates")};
 }
 
 void Installation::stage_text(Staged& staged, const SiteList& hooks, const SiteList& still) {

@@ -83,16 +83,15 @@ class Installation {
   // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
   ChooseStubs stub_chooser();
 
-  // Links the code (code_bytes: link_bytes(image)) and writes all detours and the trap table. The
-  // arena must be formatted. Sites that cannot be reached become Skipped. The target may run
-  // meanwhile.
+  // Takes the code areas of `memory`, links the code there (code_bytes: link_bytes(image)) and
+  // writes all detours and the trap table. The arena must be formatted. Sites that cannot be
+  // reached become Skipped. The target may run meanwhile.
   Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
-  // Behind arm(): leaves its detours to later sessions, by codes.remember(). `memory`: of place().
-  void keep_detours(SessionMemory& memory, ModuleCodes& codes) const;
+  // Behind arm(): leaves its detours to later sessions, by codes.remember().
+  void keep_detours(ModuleCodes& codes) const;
   // Behind place(): the code that runs the handler of a sample in a thread that is sent there
   // (arch::build_sample), for row `site` of the SiteInfos; its address.
-  Result<uint64_t> place_sample(SessionMemory& memory, HandlerId handler, SiteId site,
-                                uint64_t done);
+  Result<uint64_t> place_sample(HandlerId handler, SiteId site, uint64_t done);
   // Begins to make the pages that will be written the process's own, in another thread. The process
   // may run meanwhile.
   void copy_ahead(pid_t pid);
@@ -124,10 +123,9 @@ class Installation {
 
   // Switches these handlers on or off, from place() on (PatchOptions::switched); a handler is off
   // as long as anybody wants it so. Nobody stands: whoever comes to a place from now on runs the
-  // handlers that are on. `memory`: of place(). Places whose text is the original again are in
+  // handlers that are on. Places whose text is the original again are in
   // text_work() afterwards.
-  void switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers, bool on,
-                       OffBy by);
+  void switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
   // What switching leaves to be done to the text.
   struct TextWork {
     SiteList wake;     // not in the text, but a handler is on: until it is done nothing is counted
@@ -149,7 +147,7 @@ class Installation {
   // guards are looked for (led_jumps.h), and led to their detours. Those that are hot all the same
   // are weighed: their first byte is an int3, too, until it is known whether more threads hit the
   // site or arrive at its guards; then they are an int3, or keep their guards.
-  Status cool_guards(Stopped& stopped, SessionMemory& memory, const std::vector<size_t>& hot);
+  Status cool_guards(Stopped& stopped, const std::vector<size_t>& hot);
   // Begins to look for such jumps, where some are wanted; the process may run. Says that they are
   // known and wait to be led.
   bool look_for_led_jumps(const ReadText& read_text);
@@ -181,9 +179,15 @@ class Installation {
   bool is_met_by_traps() const;
   Status withdraw_traps(Stopped& stopped);
 
+  // --dump=detours; behind place().
+  std::string dump_detours() const { return dump(*detours_, patches_, modules_); }
   // Addresses of the OwnIslands (runtime/shared/own_code.h) of its code; behind place().
   std::vector<uint64_t> own_code() const {
-    return code_ ? code_->own_code() : std::vector<uint64_t>();
+    return detours_ ? detours_->own_code() : std::vector<uint64_t>();
+  }
+  // Its island in which this address of the target lies; null: in none.
+  Island* island_at(uint64_t address) {
+    return detours_ ? detours_->areas().island_at(address) : nullptr;
   }
 
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final. A
@@ -204,7 +208,7 @@ class Installation {
   // Sites that are nothing without others (site_text.h), when some have become Skipped.
   void skip_dependents(const std::string& reason);
   void forget_modules(size_t first);
-  Status build_detours(SessionMemory& memory);
+  Status build_detours();
   void make_trap_table(const SessionMemory& memory);
   void share_trap_table();  // of the session, for objects that came later
   void find_gates(const SessionMemory& memory);
@@ -220,12 +224,12 @@ class Installation {
   uint64_t guard_traps(const PatchSite& site) const { return traps_.hits(site, site.guards()); }
   std::vector<const PatchSite*> armed_samples();
   template <typename Off>
-  void switch_calls(SessionMemory& memory, const Off& off);
+  void switch_calls(const Off& off);
   void find_live_sites();
   SiteList live_ones(const SiteList& sites, bool live) const;
-  Status make_int3(SessionMemory& memory, PatchSite& site);
+  Status make_int3(PatchSite& site);
   // `site`: not in the text. On failure nothing has changed.
-  Status drop_guards(Stopped& stopped, SessionMemory& memory, PatchSite& site);
+  Status drop_guards(Stopped& stopped, PatchSite& site);
   // true: some sites are Skipped now
   Result<bool> refuse_traps(Stopped& stopped, uint64_t denied);
   // All threads of `stopped` but one are let go, then and now stopped for a moment.
@@ -264,7 +268,7 @@ class Installation {
   } gates_;
   bool samples_ = false;                                        // there are timer.profile probes
   std::optional<Journal> journal_;                              // from place() on
-  std::optional<CodeIslands> code_;                             // from place() on
+  std::optional<Detours> detours_;                              // from place() on
   std::unique_ptr<PageCopying> copying_;                        // from copy_ahead() to ready()
   std::optional<Staged> staged_;                                // from ready() to arm()
   std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index

@@ -24,14 +24,14 @@ bool all_live(const SiteList& sites) {
 
 // `off`: from a call to its new PatchCall::off.
 template <typename Off>
-void Installation::switch_calls(SessionMemory& memory, const Off& off) {
+void Installation::switch_calls(const Off& off) {
   auto switch_site = [&](PatchSite& site) {
     bool changed = false;
     for (PatchCall& call : site.calls) {
       const bool was_on = call.off == 0;
       call.off = off(call);
       if (was_on == (call.off == 0)) continue;
-      code_->turn(memory, site, call);
+      detours_->turn(site, call);
       changed = true;
     }
     return changed;
@@ -53,10 +53,9 @@ void Installation::switch_calls(SessionMemory& memory, const Off& off) {
 }
 
 // First the handlers' own calls, then those that follow calls of all functions where they are on.
-void Installation::switch_handlers(SessionMemory& memory, const std::set<HandlerAt>& handlers,
-                                   bool on, OffBy by) {
+void Installation::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
   bool any_shared = false;
-  switch_calls(memory, [&](const PatchCall& call) -> uint8_t {
+  switch_calls([&](const PatchCall& call) -> uint8_t {
     any_shared = any_shared || call.shared;
     if (call.shared || handlers.count({call.site, call.handler}) == 0) return call.off;
     return static_cast<uint8_t>(on ? call.off & ~by : call.off | by);
@@ -68,7 +67,7 @@ void Installation::switch_handlers(SessionMemory& memory, const std::set<Handler
       if (call.off == 0 && !call.shared) used.insert(call.handler);
     }
   }
-  switch_calls(memory, [&](const PatchCall& call) -> uint8_t {
+  switch_calls([&](const PatchCall& call) -> uint8_t {
     if (!call.shared) return call.off;
     return used.count(call.handler) != 0 ? 0 : kOffByCommand;
   });

@@ -152,51 +152,51 @@ uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis)
 }
 
 // e9 rel32 at the address that the site's jump leads to.
-Status CodeIslands::write_stub(SessionMemory& memory, const PatchSite& site) {
+Status Detours::write_stub(const PatchSite& site) {
   DJ_TRY(std::vector<uint8_t> jump, arch::encode_jump(site.form->stub, site.detour));
-  std::span<uint8_t> view = memory.stub_view(site.form->stub, jump.size());
+  std::span<uint8_t> view = areas_.stub_view(site.form->stub, jump.size());
   std::copy(jump.begin(), jump.end(), view.begin());
   return ok_status();
 }
 
-Result<CodeIslands> CodeIslands::link_all(SessionMemory& memory, uint64_t code_bytes,
-                                          const LinkCode& link) {
-  CodeIslands islands;
-  for (Island& island : memory.islands()) {
+Result<Detours> Detours::link_all(CodeAreas areas, uint64_t code_bytes, const LinkCode& link) {
+  Detours detours;
+  detours.areas_ = std::move(areas);
+  for (size_t i = 0; i < detours.areas_.size(); i++) {
+    Island& island = detours.areas_.island(i);
     std::optional<uint64_t> base = island.reserve(code_bytes);
     CHECK(base.has_value() && *base == island.base());  // it was made large enough, and is empty
     DJ_TRY(Linked linked, link(*base, island.view(*base, code_bytes)));
-    islands.linked_.push_back(std::move(linked));
+    detours.linked_.push_back(std::move(linked));
   }
-  return islands;
+  return detours;
 }
 
-Status CodeIslands::give_notes(SessionMemory& memory) {
-  for (Island& island : memory.islands()) {
-    const Linked& code = linked_in(memory, island);
+Status Detours::give_notes() {
+  for (size_t i = 0; i < areas_.size(); i++) {
+    const Linked& code = linked_[i];
     const auto frames = [&](const char* name) {
       const auto found = code.symbols.find(name);
       return found == code.symbols.end() ? 0 : found->second;
     };
     const bool first = notes_.empty();  // the stubs of all
-    DJ_TRY(IslandNotes notes,
-           IslandNotes::make(island, first ? memory.stubs() : std::span<const StubPages>(),
-                             frames("dj_agent_frames"), frames("dj_handler_frames")));
+    DJ_TRY(
+        IslandNotes notes,
+        IslandNotes::make(areas_.island(i), first ? areas_.stubs() : std::span<const StubPages>(),
+                          frames("dj_agent_frames"), frames("dj_handler_frames")));
     notes_.push_back(std::move(notes));
   }
   return ok_status();
 }
 
-Status CodeIslands::finish_notes(SessionMemory& memory) {
-  auto* arena = reinterpret_cast<abi::Header*>(memory.arena_base());
-  uint64_t* head = memory.arena().empty() ? &arena->own_code_later : &arena->own_code;
-  for (Island& island : memory.islands()) {
-    DJ_TRY_DO(notes_[index_of(memory, island)].finish(island, head));
+Status Detours::finish_notes(uint64_t* head) {
+  for (size_t i = 0; i < areas_.size(); i++) {
+    DJ_TRY_DO(notes_[i].finish(areas_.island(i), head));
   }
   return ok_status();
 }
 
-std::vector<uint64_t> CodeIslands::own_code() const {
+std::vector<uint64_t> Detours::own_code() const {
   std::vector<uint64_t> all;
   for (const IslandNotes& notes : notes_) {
     all.insert(all.end(), notes.own_code().begin(), notes.own_code().end());
@@ -204,49 +204,32 @@ std::vector<uint64_t> CodeIslands::own_code() const {
   return all;
 }
 
-std::span<const uint8_t> CodeIslands::note_of(SessionMemory& memory, const PatchSite& site) const {
-  const Island* island = memory.island_near(site.address);
-  return notes_[index_of(memory, *island)].note(site.note_at, site.note_bytes);
+std::span<const uint8_t> Detours::note_of(const PatchSite& site) const {
+  return notes_[*areas_.index_near(site.address)].note(site.note_at, site.note_bytes);
 }
 
-size_t CodeIslands::index_of(SessionMemory& memory, const Island& island) const {
-  size_t index = 0;
-  while (&memory.islands()[index] != &island) {
-    index++;
-  }
-  return index;
-}
-
-const Linked& CodeIslands::linked_in(SessionMemory& memory, const Island& island) const {
-  return linked_[index_of(memory, island)];
-}
-
-Status CodeIslands::build_detour(SessionMemory& memory, PatchSite& site,
-                                 const std::vector<HandlerAbi>& abis) {
-  Island* island = memory.island_near(site.address);
-  if (island == nullptr) {
+Status Detours::build_detour(PatchSite& site, const std::vector<HandlerAbi>& abis) {
+  const std::optional<size_t> index = areas_.index_near(site.address);
+  if (!index) {
     return Error{"no free addresses for code near the module"};
   }
-  const size_t index = index_of(memory, *island);
-  return build_in(*island, linked_[index], notes_[index], site, abis);
+  return build_in(*index, site, abis);
 }
 
-Status CodeIslands::build(SessionMemory& memory, PatchSite& site,
-                          const std::vector<HandlerAbi>& abis) {
-  DJ_TRY_DO(build_detour(memory, site, abis));
-  return site.jump && site.form ? write_stub(memory, site) : ok_status();
+Status Detours::build(PatchSite& site, const std::vector<HandlerAbi>& abis) {
+  DJ_TRY_DO(build_detour(site, abis));
+  return site.jump && site.form ? write_stub(site) : ok_status();
 }
 
-uint64_t CodeIslands::entry(SessionMemory& memory, const PatchSite& site,
-                            const PatchCall& call) const {
-  const Island* island = memory.island_near(site.address);
-  CHECK(island != nullptr);
-  return entry_of(call, linked_in(memory, *island));
+uint64_t Detours::entry(const PatchSite& site, const PatchCall& call) const {
+  const std::optional<size_t> index = areas_.index_near(site.address);
+  CHECK(index.has_value());
+  return entry_of(call, linked_[*index]);
 }
 
-Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const KeptDetour& kept,
-                               uint64_t bias) {
-  Island* island = memory.island_near(site.address);
+Status Detours::build_kept(PatchSite& site, const KeptDetour& kept, uint64_t bias) {
+  const std::optional<size_t> index = areas_.index_near(site.address);
+  Island* island = index ? &areas_.island(*index) : nullptr;
   const uint64_t room = (kept.bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1);
   const std::optional<uint64_t> at = island != nullptr ? island->reserve(room) : std::nullopt;
   if (!at) {
@@ -258,7 +241,7 @@ Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const Kep
     const bool is_call = reach.is_call != 0;
     const bool whole = (!is_call || reach.target < site.calls.size()) && reach.at + 4u <= room;
     uint64_t target = reach.target + bias;
-    if (whole && is_call) target = entry(memory, site, site.calls[reach.target]);
+    if (whole && is_call) target = entry(site, site.calls[reach.target]);
     const auto distance = static_cast<int64_t>(target - (*at + reach.end));
     const auto rel32 = static_cast<int32_t>(distance);
     if (!whole || distance != rel32) {
@@ -269,16 +252,18 @@ Status CodeIslands::build_kept(SessionMemory& memory, PatchSite& site, const Kep
   }
   Note note(kept.note);
   place_note(note, *at, site.address);
-  note_detour(notes_[index_of(memory, *island)], *at, kept.bytes.size(), note, site);
+  note_detour(notes_[*index], *at, kept.bytes.size(), note, site);
   site.copies.clear();
   site.copies.reserve(kept.copies.size());
   for (const KeptCopy& copy : kept.copies) site.copies.emplace_back(copy.offset, *at + copy.at);
   site.pivot_copy = kept.pivot_at != 0 ? *at + kept.pivot_at : 0;
-  return site.jump && site.form ? write_stub(memory, site) : ok_status();
+  return site.jump && site.form ? write_stub(site) : ok_status();
 }
 
-Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& notes,
-                             PatchSite& site, const std::vector<HandlerAbi>& abis) {
+Status Detours::build_in(size_t index, PatchSite& site, const std::vector<HandlerAbi>& abis) {
+  Island& island = areas_.island(index);
+  const Linked& code = linked_[index];
+  IslandNotes& notes = notes_[index];
   site.copies.clear();
   bool middle = has_form(site, arch::Form::Middle);
   request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, code, request_);
@@ -307,10 +292,10 @@ Status CodeIslands::build_in(Island& island, const Linked& code, IslandNotes& no
   return ok_status();
 }
 
-Result<uint64_t> CodeIslands::write_sample(SessionMemory& memory, HandlerId handler, SiteId site,
-                                           const HandlerAbi& abi, uint64_t done) const {
-  CHECK(!memory.islands().empty());
-  Island& island = memory.islands().front();
+Result<uint64_t> Detours::write_sample(HandlerId handler, SiteId site, const HandlerAbi& abi,
+                                       uint64_t done) {
+  CHECK(areas_.size() > 0);
+  Island& island = areas_.island(0);
   const arch::HandlerCall call = {
       linked_.front().symbols.at("dj_handler_" + std::to_string(handler)), abi.stack_regs,
       abi.wants_site, site};
@@ -321,7 +306,7 @@ Result<uint64_t> CodeIslands::write_sample(SessionMemory& memory, HandlerId hand
   return *at;
 }
 
-uint64_t CodeIslands::symbol(const std::string& name) const {
+uint64_t Detours::symbol(const std::string& name) const {
   for (const Linked& code : linked_) {
     auto found = code.symbols.find(name);
     if (found != code.symbols.end()) {

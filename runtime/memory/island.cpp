@@ -83,7 +83,7 @@ void Island::give_back(uint64_t address, uint64_t bytes) {
   }
 }
 
-std::span<uint8_t> Island::view(uint64_t address, uint64_t bytes) {
+std::span<uint8_t> Island::view(uint64_t address, uint64_t bytes) const {
   CHECK(contains(address) && address + bytes <= end());
   return working_.subspan(address - base_, bytes);
 }

@@ -24,7 +24,7 @@ uint64_t next_fitting(const DisplacementPattern& pattern, uint64_t from);
 
 class Island {
  public:
-  // `working`: djtap's view of the same pages. Does not own it (SessionMemory does).
+  // `working`: djtap's view of the same pages. Does not own it (SessionMemory does in a process).
   Island(uint64_t base, std::span<uint8_t> working);
   uint64_t base() const { return base_; }
   uint64_t end() const { return base_ + working_.size(); }
@@ -36,7 +36,7 @@ class Island {
   // Makes [address, address + bytes) free again; nobody can be, or come, there.
   void give_back(uint64_t address, uint64_t bytes);
   // djtap's view of [address, address + bytes).
-  std::span<uint8_t> view(uint64_t address, uint64_t bytes);
+  std::span<uint8_t> view(uint64_t address, uint64_t bytes) const;
   uint64_t bytes_left() const;
 
  private:

@@ -148,14 +148,15 @@ Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
   const auto map_code = [&](const AddressRange& range, uint64_t offset) {
     return maps.map("mmap of a code island", range, PROT_READ | PROT_EXEC, code_, offset);
   };
-  for (uint64_t base : island_bases) {
-    const uint64_t offset = islands_.size() * island_bytes_;
+  for (size_t i = 0; i < island_bases.size(); i++) {
+    const uint64_t base = island_bases[i], offset = i * island_bytes_;
     DJ_TRY_DO(map_code({base, base + island_bytes_}, offset));
-    islands_.emplace_back(base, code_.view().subspan(offset, island_bytes_));
+    code_areas_.add_island(served_[i], base, code_.view().subspan(offset, island_bytes_));
   }
   std::optional<Awake> awake;
   if (stubs_.size() > kManyMappings) awake.emplace();
   for (const StubPages& pages : stubs_) DJ_TRY_DO(map_code(pages.range, stubs_at_ + pages.at));
+  if (!stubs_.empty()) code_areas_.set_stubs(stubs_, code_.view().subspan(stubs_at_));
   // Where the kernel likes, so after all others.
   DJ_TRY_DO(maps.map("mmap of the journal", {0, journal().size()}, PROT_READ, journal_, 0));
   Journal hold(journal());  // from here on, no other djtap begins a session here
@@ -209,7 +210,7 @@ SessionMemory::SessionMemory(SessionMemory&& other) noexcept
       code_(std::move(other.code_)),
       journal_(std::move(other.journal_)),
       private_mapped_(std::exchange(other.private_mapped_, false)),
-      islands_(std::move(other.islands_)),
+      code_areas_(std::move(other.code_areas_)),
       served_(std::move(other.served_)),
       stubs_(std::move(other.stubs_)),
       stubs_at_(other.stubs_at_) {}
@@ -222,24 +223,6 @@ SessionMemory::~SessionMemory() {
 
 std::span<uint8_t> SessionMemory::arena() const {
   return {reinterpret_cast<uint8_t*>(place_.base), place_.bytes};
-}
-
-Island* SessionMemory::island_near(uint64_t address) {
-  for (size_t i = 0; i < islands_.size(); i++) {
-    if (served_[i].contains(address)) {
-      return &islands_[i];
-    }
-  }
-  return nullptr;
-}
-
-std::span<uint8_t> SessionMemory::stub_view(uint64_t address, uint64_t bytes) {
-  auto pages = std::upper_bound(stubs_.begin(), stubs_.end(), address,
-                                [](uint64_t at, const StubPages& p) { return at < p.range.end; });
-  CHECK(pages != stubs_.end());
-  const AddressRange& range = pages->range;
-  CHECK(range.contains(address) && address + bytes <= range.end);
-  return code_.view().subspan(stubs_at_ + pages->at + (address - range.begin), bytes);
 }
 
 }  // namespace dj

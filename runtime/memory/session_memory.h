@@ -5,7 +5,6 @@
 // target's are taken away when nobody is inside any more (clean/leftovers.h).
 #pragma once
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <span>
 #include <utility>
@@ -14,7 +13,7 @@
 #include "compiler/base/result.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/arena_place.h"
-#include "runtime/memory/island.h"
+#include "runtime/memory/code_areas.h"
 #include "runtime/memory/known_maps.h"
 #include "runtime/memory/shared_file.h"
 #include "runtime/memory/target_maps.h"
@@ -23,12 +22,6 @@
 
 namespace dj {
 
-// StubPages: pages to map for stubs, and where they lie in the memory that all such pages have
-// together: several may have the same there, with their stubs at different offsets.
-struct StubPages {
-  AddressRange range;
-  uint64_t at = 0;
-};
 // Chooses where stubs will lie, when the islands have their places: free ranges, how many mappings
 // there may be, and for each island what it serves and where it is; returns the pages to map,
 // ascending.
@@ -61,12 +54,9 @@ class SessionMemory {
   // Of the ThreadTable, the same in both.
   uint64_t threads() const { return place_.threads(); }
   uint64_t arena_base() const { return place_.base; }
-  std::deque<Island>& islands() { return islands_; }
-  std::span<const StubPages> stubs() const { return stubs_; }  // ascending
-  // The island that serves code at `address`; null: none is near.
-  Island* island_near(uint64_t address);
-  // djtap's view of [address, address + bytes) of the stubs' pages.
-  std::span<uint8_t> stub_view(uint64_t address, uint64_t bytes);
+  // The islands and stubs that were mapped; asked for once. Their bytes are there as long as this
+  // object.
+  CodeAreas take_code() { return std::move(code_areas_); }
   // Of the journal, which every process has that has some of the memory.
   uint64_t inode() const { return journal_.inode(); }
 
@@ -90,7 +80,7 @@ class SessionMemory {
   uint64_t island_bytes_ = 0;
   SharedFile constants_, data_, code_, journal_;
   bool private_mapped_ = false;
-  std::deque<Island> islands_;
+  CodeAreas code_areas_;              // until take_code()
   std::vector<AddressRange> served_;  // by island: span of its modules
   std::vector<StubPages> stubs_;      // ascending
   uint64_t stubs_at_ = 0;             // in the file of code

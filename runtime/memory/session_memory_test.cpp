@@ -42,7 +42,8 @@ struct Shared : ::testing::Test {
                                                        kPage, sizeof(JournalHeader));
     ASSERT_TRUE(made.ok()) << made.error().message;
     memory.emplace(made.take());
-    ASSERT_EQ(memory->islands().size(), 1u);
+    code = memory->take_code();
+    ASSERT_EQ(code.size(), 1u);
   }
   Mapping at(uint64_t address) const {
     for (const Mapping& m : read_maps(victim.pid()).take()) {
@@ -63,6 +64,7 @@ struct Shared : ::testing::Test {
   Victim victim;
   std::optional<Stopped> stopped;
   std::optional<SessionMemory> memory;
+  CodeAreas code;
   uint64_t base = 0;
 };
 
@@ -90,7 +92,7 @@ TEST_F(Shared, ThereNeedNotBeConstants) {
 
 TEST_F(Shared, NobodyMakesWritableWhatIsOnlyRead) {
   create(kConstants);
-  const uint64_t island = memory->islands().front().base();
+  const uint64_t island = code.island(0).base();
   ASSERT_NE(journal(), 0u);
   for (const uint64_t address : {base, island, journal()}) {
     EXPECT_EQ(call(SYS_mprotect, {address, kPage, PROT_READ | PROT_WRITE}), -EACCES);

@@ -30,17 +30,18 @@ uint64_t slot_bytes(const SiteList& sites) {
   return 2 * kLine + line_up(calls * sizeof(uint64_t));
 }
 
-Status CodeIslands::give_slots(SessionMemory& memory, const SiteList& sites) const {
-  for (Island& island : memory.islands()) {
+Status Detours::give_slots(const SiteList& sites) {
+  for (size_t i = 0; i < areas_.size(); i++) {
     SiteList served;
     uint64_t calls = 0;
     for (PatchSite* site : sites) {
-      if (site->state == SiteState::Registered && memory.island_near(site->address) == &island) {
+      if (site->state == SiteState::Registered && areas_.index_near(site->address) == i) {
         served.push_back(site);
         calls += site->calls.size();
       }
     }
-    const std::optional<uint64_t> room = island.reserve(kLine + line_up(calls * sizeof(uint64_t)));
+    const std::optional<uint64_t> room =
+        areas_.island(i).reserve(kLine + line_up(calls * sizeof(uint64_t)));
     if (!room) {
       return Error{"no room left for code near the module"};
     }
@@ -49,20 +50,22 @@ Status CodeIslands::give_slots(SessionMemory& memory, const SiteList& sites) con
       for (PatchCall& call : site->calls) {
         call.slot = next;
         next += sizeof(uint64_t);
-        turn(memory, *site, call);
+        turn(*site, call);
       }
     }
   }
   return ok_status();
 }
 
-void CodeIslands::turn(SessionMemory& memory, const PatchSite& site, const PatchCall& call) const {
+void Detours::turn(const PatchSite& site, const PatchCall& call) const {
   if (call.slot == 0) {
     return;
   }
-  Island* island = memory.island_near(site.address);
-  const Linked& code = linked_in(memory, *island);
-  auto* word = reinterpret_cast<uint64_t*>(island->view(call.slot, sizeof(uint64_t)).data());
+  const std::optional<size_t> index = areas_.index_near(site.address);
+  CHECK(index.has_value());
+  const Island& island = areas_.island(*index);
+  const Linked& code = linked_[*index];
+  auto* word = reinterpret_cast<uint64_t*>(island.view(call.slot, sizeof(uint64_t)).data());
   abi::store(word, call.off == 0 ? entry_of(call, code) : code.symbols.at("dj_switched_off"));
 }
 

@@ -285,7 +285,11 @@ Result<Session> create_session(const Options& options, std::optional<TracedProce
   Result<Session> session =
       Session::create(process ? &*process : nullptr, codes, session_input(options, compiled),
                       std::move(compiled.patches));
-  if (session.ok()) compiled.layout.header = session.value().header();
+  if (!session.ok()) return session;
+  compiled.layout.header = session.value().header();
+  if (const Installation* installed = session.value().installation();
+      installed != nullptr && options.dump.count("detours"))
+    show_stage(options, "detours", installed->dump_detours());
   return session;
 }
 

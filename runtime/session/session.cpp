@@ -116,7 +116,7 @@ Status Session::place_samples(const Plan& plan, std::optional<int64_t> rseq_offs
     if (!is_sample(plan, probe)) continue;
     const auto site = static_cast<SiteId>(plan.sites.size() + i);
     const uint64_t done = layout_->sample_words + 8 * i;
-    DJ_TRY(uint64_t code, installation_->place_sample(*memory_, probe.handler, site, done));
+    DJ_TRY(uint64_t code, installation_->place_sample(probe.handler, site, done));
     const uint64_t pc =
         header_.sites + (uint64_t{site} + 1) * sizeof(abi::SiteInfo) - sizeof(uint64_t);
     sample_points_[i] = {code, done, pc};

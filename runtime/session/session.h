@@ -124,7 +124,7 @@ class Session {
   uint64_t memory_inode() const { return memory_ ? memory_->inode() : 0; }
   // Behind arm(): what later sessions may use is left to codes.remember().
   void keep(ModuleCodes& codes) {
-    if (installation_) installation_->keep_detours(*memory_, codes);
+    if (installation_) installation_->keep_detours(codes);
   }
   const Installation* installation() const { return installation_ ? &*installation_ : nullptr; }
   // Of the installation, and of all objects that came later.
@@ -159,7 +159,7 @@ class Session {
   Result<uint64_t> obey_filters(const Stopped& stopped);
   void lead_calls();
   void write_straight_calls(Installation& installation);
-  void cool(Installation& installation, SessionMemory& memory);
+  void cool(Installation& installation);
   void show_code();
   // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
   // addresses anything may be.
@@ -185,8 +185,7 @@ class Session {
   std::deque<Later> later_;
   KnownMaps later_maps_;  // empty before the first of them
   // Of objects that could not be probed: some thread may be in its code yet, and own_code lists it.
-  std::vector<SessionMemory> spent_;
-  std::vector<uint64_t> spent_code_;  // their OwnIslands
+  std::deque<Later> spent_;
   std::vector<MappedModule> known_;
   ModuleWatch module_watch_;
   const Layout* layout_ = nullptr;

@@ -7,18 +7,11 @@
 namespace dj {
 
 Island* Session::island_at(uint64_t address) {
-  const auto within = [address](SessionMemory& memory) -> Island* {
-    for (Island& island : memory.islands()) {
-      if (island.contains(address)) return &island;
+  Island* found = installation_->island_at(address);
+  for (std::deque<Later>* list : {&later_, &spent_}) {
+    for (auto later = list->begin(); found == nullptr && later != list->end(); ++later) {
+      found = later->installation.island_at(address);
     }
-    return nullptr;
-  };
-  Island* found = within(*memory_);
-  for (auto later = later_.begin(); found == nullptr && later != later_.end(); ++later) {
-    found = within(later->memory);
-  }
-  for (auto spent = spent_.begin(); found == nullptr && spent != spent_.end(); ++spent) {
-    found = within(*spent);
   }
   return found;
 }
@@ -30,11 +23,12 @@ void Session::show_code() {
   const uint64_t begin = now_ns();
   if (begin < show_next_ns_) return;
   std::vector<uint64_t> all = installation_->own_code();
-  for (const Later& later : later_) {
-    const std::vector<uint64_t> more = later.installation.own_code();
-    all.insert(all.end(), more.begin(), more.end());
+  for (const std::deque<Later>* list : {&later_, &spent_}) {
+    for (const Later& later : *list) {
+      const std::vector<uint64_t> more = later.installation.own_code();
+      all.insert(all.end(), more.begin(), more.end());
+    }
   }
-  all.insert(all.end(), spent_code_.begin(), spent_code_.end());
   if (all.size() == shown_) return;
   shown_ = all.size();
   DebugObject object;

@@ -133,9 +133,7 @@ Status Session::add_later(ModuleCodes& codes, const LaterInput& input) {
   // What may still be in the text disarm() takes out.
   if (!done.ok() && !later.installation.is_in_text()) {
     Journal(later.memory.journal()).finish(pid_);
-    const std::vector<uint64_t> code = later.installation.own_code();
-    spent_code_.insert(spent_code_.end(), code.begin(), code.end());
-    spent_.push_back(std::move(later.memory));
+    spent_.push_back(std::move(later));
     later_.pop_back();
   }
   return done;

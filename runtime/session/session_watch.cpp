@@ -41,9 +41,9 @@ Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on, Of
   if (!installation_) return ok_status();
   if (on) forget_calls(handlers);
   for (Later& later : later_) {
-    later.installation.switch_handlers(later.memory, handlers, on, by);
+    later.installation.switch_handlers(handlers, on, by);
   }
-  installation_->switch_handlers(*memory_, handlers, on, by);
+  installation_->switch_handlers(handlers, on, by);
   return do_text_work(true);
 }
 
@@ -78,9 +78,9 @@ void Session::watch() {
   if (words().tracee() != 0) clear_tracee();
   if (installation_->small_stack() != 0) return withdraw_traps();
   tell_misread_tables();
-  cool(*installation_, *memory_);
+  cool(*installation_);
   for (Later& later : later_) {
-    cool(later.installation, later.memory);
+    cool(later.installation);
   }
   lead_calls();
   // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
@@ -128,7 +128,7 @@ void Session::tell_misread_tables() {
   for (Later& later : later_) tell(later.installation);
 }
 
-void Session::cool(Installation& installation, SessionMemory& memory) {
+void Session::cool(Installation& installation) {
   constexpr uint64_t kHotTraps = 1000;  // a trap takes about a microsecond
   std::vector<size_t> hot = installation.hot_guards(kHotTraps);
   const bool leads = installation.look_for_led_jumps(read_text_);
@@ -136,7 +136,7 @@ void Session::cool(Installation& installation, SessionMemory& memory) {
   Result<Stopped> stopped = Stopped::stop(pid_);  // a target that has just ended is no error here
   if (!stopped.ok() || !is_in_target(stopped.value())) return;
   Status cooled = leads ? installation.lead_jumps(stopped.value(), hot) : ok_status();
-  if (cooled.ok() && !hot.empty()) cooled = installation.cool_guards(stopped.value(), memory, hot);
+  if (cooled.ok() && !hot.empty()) cooled = installation.cool_guards(stopped.value(), hot);
   if (!leads) installation.look_for_led_jumps(read_text_);
   if (!cooled.ok()) tell_undone(cooled.error().message);
 }

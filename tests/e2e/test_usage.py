@@ -15,7 +15,7 @@ ALL = "djtap --help lists all options"
 LIMITS = "MAXMAPENTRIES, MAXSTRINGLEN, MAXACTION, MAXACTION_HOST, MAXNESTING, MAXBACKTRACE, MAXERRORS, TRAPCACHE, RINGBYTES, STRINGBYTES, CONTEXTS"
 PLUGINS = "chrome, csv, flame, json, prometheus, and any file NAME.lua"
 LONG = "/tmp/" + "x" * 120
-DUMPS = "tokens, ast, program, plan, ir, asm, patches, probes"
+DUMPS = "tokens, ast, program, plan, ir, asm, patches, detours, probes"
 
 # Words behind -e, code, message, what of the line is marked, help.
 WRONG = {

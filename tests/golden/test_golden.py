@@ -3,7 +3,7 @@
 
 tokens/ script/ program/ plan/ ir/ asm/ patches/   the stage's dump on stdout; ir and asm are LLVM 19's as Debian 12 has it,
                              another one may write them otherwise; of patches those of libraries are left out
-probes/                      the table of sites, on stderr, of a whole session
+probes/ detours/             the table of sites, on stderr, and the detours, on stdout, of a whole session
 ko/STAGE/                    the diagnostics on stderr of a script that this stage is to reject; warn: of one that it lets pass
 
 Below the line `// expect:` stands the expectation as comments. A line `// args: ...` on top gives djtap more
@@ -23,7 +23,7 @@ HERE = pathlib.Path(__file__).parent
 MARK = "// expect:"
 STAGES = {"tokens": ("parse", "tokens"), "script": ("parse", "ast"), "program": ("check", "program"),
           "plan": ("resolve", "plan"), "ir": ("lower", "ir"), "asm": ("lower", "asm"), "patches": ("patch", "patches"),
-          "probes": (None, "probes")}
+          "detours": (None, "detours"), "probes": (None, "probes")}
 GOLDENS = sorted(HERE.glob("*/**/*.djt"))
 WRONG = [path for path in GOLDENS if path.relative_to(HERE).parts[0] == "ko"]
 # Stage that rejects: its codes, the exit codes, what djtap is told.
@@ -94,13 +94,16 @@ def produce(path, script, folder):
     stop = [f"--stop-after={last}"] if last else []
     result = run.run([*stop, f"--dump={dump}", path.name, *extra], cwd=folder)
     assert result.returncode == 0, result
-    text = normal(result.stdout if last else result.stderr, False)
-    if stage == "patches":  # a library's code is another with each of its versions
-        text = re.sub(r"^module /.*\n(?:(?:hook|place) .*(?:\n|$))*", "", text, flags=re.M)
+    if stage == "detours":  # how many bytes they have depends on where they lie
+        lines = [line for line in result.stdout.splitlines() if line.startswith(("detour ", "module ", "hook ")) or line.endswith((" island", " islands"))]
+        result.stdout = re.sub(r"(?<= bytes )[0-9a-f]+$", "…", "\n".join(lines), flags=re.M)
+    text = normal(result.stdout if last or stage == "detours" else result.stderr, False)
+    if stage in ("patches", "detours"):  # a library's code is another with each of its versions
+        text = re.sub(r"^module /.*\n(?:(?:hook|place|detour) .*(?:\n|$))*", "", text, flags=re.M)
     if stage in ("ir", "asm"):
         text = re.sub(r"(?<!\d)\d{9,10}\b", "…", text)  # addresses in the arena
         text = re.sub(r'(asm sideeffect ")[^"]*"', r'\1…"', text)
-    return text if last else re.sub(r"^[0-9a-f]{16} ", "… ", text, flags=re.M)
+    return text if stage != "probes" else re.sub(r"^[0-9a-f]{16} ", "… ", text, flags=re.M)
 
 
 @pytest.mark.parametrize("path", GOLDENS, ids=lambda path: str(path.relative_to(HERE).with_suffix("")))
