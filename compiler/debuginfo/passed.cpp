@@ -3,13 +3,13 @@
 #include "compiler/debuginfo/passed.h"
 
 #include <algorithm>
-#include <map>
 #include <vector>
 
 #include "arch/x86_64/registers.h"
 #include "compiler/debuginfo/arguments.h"
 #include "compiler/debuginfo/convention.h"
 #include "compiler/debuginfo/dwarf_ops.h"
+#include "compiler/debuginfo/frame_places.h"
 #include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/rust_passing.h"
 #include "compiler/debuginfo/system_v.h"
@@ -37,49 +37,6 @@ std::vector<Entry> entries_of(Dwarf_Attribute* location, const DwarfIndex& index
     }
   }
   return entries;
-}
-
-// A register and an offset, or what an operation counts from.
-struct Based {
-  int reg = 0;
-  int64_t offset = 0;
-};
-
-std::optional<Based> based_on(const Dwarf_Op& op) {
-  if (op.atom == DW_OP_bregx) {
-    return Based{int(op.number), int64_t(op.number2)};
-  }
-  if (op.atom < DW_OP_breg0 || op.atom > DW_OP_breg31) {
-    return std::nullopt;
-  }
-  return Based{op.atom - DW_OP_breg0, int64_t(op.number)};
-}
-
-// The operation's address, as bytes above the canonical frame address at pc; none: it is not in the
-// frame, or the unwind table counts from another register there.
-std::optional<int64_t> above_frame(const Dwarf_Op& op, uint64_t pc, Dwarf_Die* function,
-                                   const DwarfIndex& index) {
-  std::optional<Based> place = based_on(op);
-  if (op.atom == DW_OP_fbreg) {
-    std::optional<Dwarf_Attribute> base = attribute(function, DW_AT_frame_base);
-    Dwarf_Op* ops = nullptr;
-    size_t count = 0;
-    if (!base || dwarf_getlocation(&*base, &ops, &count) != 0 || count != 1) {
-      return std::nullopt;
-    }
-    if (ops[0].atom == DW_OP_call_frame_cfa) {
-      return int64_t(op.number);
-    }
-    if (ops[0].atom >= DW_OP_reg0 && ops[0].atom <= DW_OP_reg31) {
-      place = Based{ops[0].atom - DW_OP_reg0, int64_t(op.number)};
-    }
-  }
-  const std::vector<Dwarf_Op> rule = place ? index.cfa_ops(pc) : std::vector<Dwarf_Op>();
-  const std::optional<Based> frame = rule.size() == 1 ? based_on(rule[0]) : std::nullopt;
-  if (!frame || frame->reg != place->reg) {
-    return std::nullopt;
-  }
-  return place->offset - frame->offset;
 }
 
 bool is_deref(const Dwarf_Op& op) { return op.atom == DW_OP_deref || op.atom == DW_OP_deref_size; }
@@ -164,26 +121,9 @@ bool agrees(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t pc, DwarfIndex& 
 
 }  // namespace
 
-// The code pushes arguments of its own calls for a while, so most places of it decide.
 std::optional<Spot> stack_parameter(const Dwarf_Op& op, Dwarf_Die* function, DwarfIndex& index) {
-  constexpr uint64_t kPlaces = 9;
-  Dwarf_Addr begin = 0, end = 0;
-  if (dwarf_lowpc(function, &begin) != 0 || dwarf_highpc(function, &end) != 0) {
-    return std::nullopt;
-  }
-  std::map<int64_t, int> counts;
-  for (uint64_t i = 1; i <= kPlaces; i++) {
-    const uint64_t pc = begin + (end - begin) * i / (kPlaces + 1) + index.bias();
-    if (const std::optional<int64_t> offset = above_frame(op, pc, function, index)) {
-      counts[*offset]++;
-    }
-  }
-  const auto by_count = [](const auto& a, const auto& b) { return a.second < b.second; };
-  const auto most = std::max_element(counts.begin(), counts.end(), by_count);
-  if (most == counts.end() || most->second <= int(kPlaces) / 2 || most->first < 0) {
-    return std::nullopt;
-  }
-  return stack_spot(uint64_t(most->first));
+  const std::optional<int64_t> offset = above_frame_mostly(op, function, index);
+  return offset && *offset >= 0 ? std::optional(stack_spot(uint64_t(*offset))) : std::nullopt;
 }
 
 std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
