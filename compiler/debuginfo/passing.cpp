@@ -255,11 +255,12 @@ bool is_passed_by_address(Dwarf_Die* parameter) {
 
 }  // namespace
 
-std::optional<Passing> passing_of_parameter(Dwarf_Die* parameter, DwarfIndex& index) {
+std::optional<Passing> passing_of_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
+                                            DwarfIndex& index) {
   if (is_passed_by_address(parameter)) {
     return passing_by_address();
   }
-  return is_rust(parameter) ? parameter_in_rust(parameter, index)
+  return is_rust(parameter) ? parameter_in_rust(function, parameter, index)
                             : passing_of(type_of(parameter), index);
 }
 

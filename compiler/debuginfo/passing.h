@@ -26,7 +26,8 @@ struct Passing {
 Passing passing_of(TypeDie type, DwarfIndex& index);
 Passing passing_by_address();
 // The same of one of a function's parameters; none: not known (Rust's pairs of small numbers).
-std::optional<Passing> passing_of_parameter(Dwarf_Die* parameter, DwarfIndex& index);
+std::optional<Passing> passing_of_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
+                                            DwarfIndex& index);
 
 // On the stack a value begins at a multiple of this, but at least of 8.
 uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth = 0);

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "compiler/debuginfo/frame_places.h"
+#include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/types.h"
 
 namespace dj {
@@ -97,6 +99,27 @@ bool may_be_wide_pair(Dwarf_Die* type, DwarfIndex& index) {
   return is_wide && (!variants.empty() || parts.size() <= 2);
 }
 
+// Whether a scalar is the only member of a struct that is a member: with repr(C), of which no debug
+// information tells, the outer struct is no pair of scalars.
+bool has_wrapped_scalar(TypeDie type, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || !is_struct(&*type) || depth > 8) return false;
+  std::vector<TypeDie> inner;
+  for (Member& member : all_members(&*type, index)) {
+    TypeDie of = strip_type(type_of(&member.die), index);
+    if (of && type_size(&*of) > 0) inner.push_back(of);
+  }
+  if (inner.size() == 1) return has_wrapped_scalar(inner[0], index, depth + 1);
+  return std::any_of(inner.begin(), inner.end(), [](TypeDie& of) { return is_struct(&*of); });
+}
+
+// Whether an argument of this type, a struct of two words, travels as these or as its address, by
+// what no debug information tells. A result travels as two words anyway.
+bool is_either_way(TypeDie type, const Passing& passing, DwarfIndex& index) {
+  return passing.aggregate && !passing.by_reference && passing.integer == 2 &&
+         has_wrapped_scalar(type, index);
+}
+
 // The debug information has it at a place of the frame.
 bool lies_in_frame(Dwarf_Die* parameter) {
   std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
@@ -106,17 +129,38 @@ bool lies_in_frame(Dwarf_Die* parameter) {
          ops[0].atom == DW_OP_fbreg;
 }
 
-// Bytes from what DW_OP_fbreg counts from up to the canonical frame address; none: not known.
-std::optional<int64_t> bytes_to_frame_address(Dwarf_Die* function, uint64_t pc, DwarfIndex& index) {
-  std::optional<Dwarf_Attribute> base = attribute(function, DW_AT_frame_base);
+// The parameter's one place in the whole function, above the canonical frame address.
+std::optional<int64_t> only_place(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+  std::optional<Dwarf_Attribute> location = attribute(parameter, DW_AT_location);
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  if (!base || dwarf_getlocation(&*base, &ops, &count) != 0 || count != 1) return std::nullopt;
-  if (ops[0].atom == DW_OP_call_frame_cfa) return 0;
-  const std::vector<Dwarf_Op> frame = index.cfa_ops(pc);  // libdw gives a register and an offset so
-  const bool is_same = frame.size() == 1 && frame[0].atom == DW_OP_bregx &&
-                       frame[0].number + DW_OP_reg0 == ops[0].atom;
-  return is_same ? std::optional(static_cast<int64_t>(frame[0].number2)) : std::nullopt;
+  const bool is_one = location && dwarf_getlocation(&*location, &ops, &count) == 0 && count == 1;
+  return is_one ? above_frame_mostly(ops[0], function, index) : std::nullopt;
+}
+
+bool lies_in_own_frame(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+  const std::optional<int64_t> place = only_place(function, parameter, index);
+  return place && *place < 0;
+}
+
+// The debug information has it, somewhere in the function, in what the caller has put onto the
+// stack.
+bool is_seen_above_frame(Dwarf_Die* function, Dwarf_Die* variable, DwarfIndex& index) {
+  if (const std::optional<int64_t> place = only_place(function, variable, index)) {
+    return *place >= 0;
+  }
+  std::optional<Dwarf_Attribute> location = attribute(variable, DW_AT_location);
+  if (!location) return false;
+  Dwarf_Addr base = 0, begin = 0, end = 0;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+  ptrdiff_t offset = 0;
+  while ((offset = next_location(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
+    if (count != 1 || begin >= end) continue;
+    const std::optional<int64_t> place = above_frame(ops[0], begin + index.bias(), function, index);
+    if (place && *place >= 0) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -144,30 +188,51 @@ std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index) {
   std::vector<Scalar> parts;
   const bool known =
       is_struct(&*bare) && flatten(type, parts, index) && is_natural(&*bare, parts, index);
-  // A lone floating point number travels as one, or with repr(C), of which nothing tells, as a
-  // word.
-  const bool is_single = parts.size() == 1 && !parts[0].floating;
+  // A lone number travels as one, or with repr(C), of which nothing tells, as bytes: a floating
+  // point number as a word, one of 16 bytes by its address.
+  const bool is_single = parts.size() == 1 && !parts[0].floating && size <= kWord;
   return known && (is_single || are_words(parts)) ? std::optional(passing_of(type, index))
                                                   : std::nullopt;
 }
 
-std::optional<Passing> parameter_in_rust(Dwarf_Die* parameter, DwarfIndex& index) {
-  std::optional<Passing> passing = passing_in_rust(type_of(parameter), index);
-  const bool is_either = passing && passing->by_reference && lies_in_frame(parameter);
-  return is_either ? std::nullopt : passing;
+std::optional<Passing> parameter_in_rust(Dwarf_Die* function, Dwarf_Die* parameter,
+                                         DwarfIndex& index) {
+  TypeDie type = type_of(parameter);
+  std::optional<Passing> passing = passing_in_rust(type, index);
+  if (!passing) return std::nullopt;
+  const bool is_unknown =
+      passing->by_reference
+          ? lies_in_frame(parameter) || is_seen_above_frame(function, parameter, index)
+          : is_either_way(type, *passing, index) && !lies_in_own_frame(function, parameter, index);
+  return is_unknown ? std::nullopt : passing;
 }
 
-bool may_be_address(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+std::optional<StackPart> stacked_in_rust(Dwarf_Die* function, Dwarf_Die* parameter,
+                                         const Passing& passing, int left, uint64_t stack,
+                                         DwarfIndex& index) {
+  const bool is_wide = passing.stack_align > kWord && !passing.by_reference;
+  const bool is_split = passing.integer == 2 && left == 1;
+  const bool is_aligned = !is_wide || stack % passing.stack_align == 0;
+  if (!is_split && is_aligned) return StackPart{stack, false};
+  const std::optional<int64_t> place = only_place(function, parameter, index);
+  if (!place || (is_wide && is_split)) return std::nullopt;
+  if (*place >= 0) return StackPart{static_cast<uint64_t>(*place), false};
+  return is_split ? std::optional(StackPart{stack, true}) : std::nullopt;
+}
+
+bool may_be_address(Dwarf_Die* function, Dwarf_Die* variable, DwarfIndex& index) {
   if (!is_rust(function)) return false;
-  const std::optional<Passing> passing = passing_in_rust(type_of(parameter), index);
-  return !passing || passing->by_reference;
+  TypeDie type = type_of(variable);
+  const std::optional<Passing> passing = passing_in_rust(type, index);
+  return !passing || passing->by_reference || is_either_way(type, *passing, index);
 }
 
-bool may_be_address_at(Dwarf_Die* function, Dwarf_Die* parameter, const Dwarf_Op& place,
-                       uint64_t pc, DwarfIndex& index) {
-  if (place.atom != DW_OP_fbreg || !may_be_address(function, parameter, index)) return false;
-  const std::optional<int64_t> above = bytes_to_frame_address(function, pc, index);
-  return above && static_cast<int64_t>(place.number) >= *above;
+bool may_be_address_at(Dwarf_Die* function, Dwarf_Die* variable, const Dwarf_Op& place,
+                       DwarfIndex& index) {
+  const bool is_based = place.atom == DW_OP_fbreg || place.atom == DW_OP_bregx ||
+                        (place.atom >= DW_OP_breg0 && place.atom <= DW_OP_breg31);
+  return is_based && may_be_address(function, variable, index) &&
+         is_seen_above_frame(function, variable, index);
 }
 
 std::optional<bool> is_returned_in_memory_by_rust(TypeDie type, DwarfIndex& index) {
@@ -183,8 +248,8 @@ std::optional<bool> is_returned_in_memory_by_rust(TypeDie type, DwarfIndex& inde
     return may_be_wide_pair(&*bare, index) ? std::nullopt : std::optional(true);
   }
   std::vector<Scalar> parts;
-  const bool is_plain =
-      is_struct(&*bare) && flatten(type, parts, index) && is_natural(&*bare, parts, index);
+  const bool is_plain = is_struct(&*bare) && flatten(type, parts, index) && parts.size() == 2 &&
+                        is_natural(&*bare, parts, index);
   return is_plain || (is_struct(&*bare) && is_pair_of_variants(&*bare, index))
              ? std::optional(false)
              : std::nullopt;

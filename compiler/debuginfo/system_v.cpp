@@ -30,7 +30,8 @@ Spot register_word(int64_t reg) {
 
 namespace {
 
-constexpr int kVectorArguments = 8;
+constexpr int kIntegerArguments = 6, kVectorArguments = 8;
+constexpr uint64_t kWord = 8;
 
 // The value whose parts stand in these registers, integer and vector ones in their own order.
 Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors) {
@@ -50,6 +51,29 @@ Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors)
     whole.pieces.push_back({i * 8, 8, known, known ? register_word(reg) : Spot()});
   }
   return whole;
+}
+
+// The first word in a register, the second so many bytes above the return address.
+Spot split_spot(int64_t reg, uint64_t offset) {
+  Spot whole;
+  whole.kind = Spot::Pieces;
+  whole.pieces = {{0, kWord, true, register_word(reg)}, {kWord, kWord, true, stack_spot(offset)}};
+  return whole;
+}
+
+// The place of a parameter for which too few registers are left; none: not known.
+std::optional<StackPart> stack_part(Dwarf_Die* function, Dwarf_Die* parameter,
+                                    const Passing& passing, int left, uint64_t stack,
+                                    DwarfIndex& index) {
+  if (is_rust(function)) {
+    return stacked_in_rust(function, parameter, passing, left, stack, index);
+  }
+  const uint64_t align = passing.stack_align;
+  return StackPart{(stack + align - 1) / align * align, false};
+}
+
+Error unknown_in_rust() {
+  return Error{"where Rust passes it is not known; a line of the function knows it"};
 }
 
 // A value of so many bytes in vector registers of 16 bytes each.
@@ -162,14 +186,14 @@ Result<Spot> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
       continue;
     }
     const bool wanted = dwarf_dieoffset(&child) == dwarf_dieoffset(parameter);
-    const std::optional<Passing> passing = passing_of_parameter(&child, index);
+    const std::optional<Passing> passing = passing_of_parameter(function, &child, index);
     if (!passing) {
-      return Error{"where Rust passes it is not known; a line of the function knows it"};
+      return unknown_in_rust();
     }
     const Passing& p = *passing;
-    const bool in_registers = !p.memory &&
-                              (!p.wide_vector || keeps_wide_register(function, vectors, index)) &&
-                              integers + p.integer <= 6 && vectors + p.vector <= kVectorArguments;
+    const bool in_registers =
+        !p.memory && (!p.wide_vector || keeps_wide_register(function, vectors, index)) &&
+        integers + p.integer <= kIntegerArguments && vectors + p.vector <= kVectorArguments;
     if (in_registers) {
       if (wanted) {
         return register_spot(p, arch::kArgumentRegs + integers, arch::kXmm0 + vectors);
@@ -178,16 +202,24 @@ Result<Spot> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
       vectors += p.vector;
       continue;
     }
-    stack = (stack + p.stack_align - 1) / p.stack_align * p.stack_align;
+    const std::optional<StackPart> part =
+        stack_part(function, &child, p, kIntegerArguments - integers, stack, index);
+    if (!part) {
+      return unknown_in_rust();
+    }
+    if (wanted && part->is_split) {
+      return split_spot(arch::kArgumentRegs[integers], part->offset);
+    }
     if (wanted) {
-      Spot spot = stack_spot(stack);
+      Spot spot = stack_spot(part->offset);
       if (p.by_reference) {
         spot.expr = load(spot, 8, false);
         spot.in_frame = false;
       }
       return spot;
     }
-    stack += p.stack_bytes;
+    integers += part->is_split;
+    stack = part->offset + (part->is_split ? kWord : p.stack_bytes);
   }
   return Error{"it is not among the function's parameters"};
 }

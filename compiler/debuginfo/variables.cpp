@@ -321,8 +321,7 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
       return *moved;
     }
   }
-  if (variable.parameter && count == 1 &&
-      may_be_address_at(function, &variable.die, ops[0], pc, index)) {
+  if (count == 1 && may_be_address_at(function, &variable.die, ops[0], index)) {
     return Error{"the compiler does not say whether its address lies there, or it itself"};
   }
   Result<Spot> there = translate({ops, count}, context);

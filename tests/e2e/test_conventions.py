@@ -84,6 +84,59 @@ def test_what_rust_may_pass_in_any_way(djtap_once, tmp_path, level):
         assert {("maybe", "7"), ("pair", "7"), ("native", "7"), ("native", "42")} <= seen, result
 
 
+CROWDED_RUST = """#![allow(warnings)]
+use std::hint::black_box;
+#[inline(never)] fn touch<T>(p: &T) { black_box(p); }
+#[derive(Clone, Copy)] #[repr(C)] pub struct Lone { m: u64 }
+#[derive(Clone, Copy)] #[repr(C)] pub struct Wide { m: u128 }
+#[derive(Clone, Copy)] pub struct Big { m: [u64; 4] }
+#[inline(never)] fn split(a: u64, b: u64, c: u64, d: u64, e: u64, t: &'static str, z: u64) {
+    touch(&a); touch(&t); touch(&z); }
+#[inline(never)] extern "C" fn whole(a: u64, b: u64, c: u64, d: u64, e: u64, t: &'static str, z: u64) {
+    touch(&a); touch(&t); touch(&z); }
+#[inline(never)] fn address(a: u64, b: u64, c: u64, d: u64, e: u64, t: &'static str, f: [f64; 2]) {
+    touch(&a); touch(&t); touch(&f); }
+#[inline(never)] fn wide(a: u64, b: u64, c: u64, d: u64, e: u64, n: u128, z: u64) {
+    touch(&a); touch(&n); touch(&z); }
+#[inline(never)] fn words(a: u64, b: u64, c: u64, d: u64, e: u64, g: u64, x: u64, n: u128, z: u64) {
+    touch(&x); touch(&n); touch(&z); }
+#[inline(never)] fn lone(p: (Lone, u64), w: Wide, z: u64) -> Wide {
+    touch(&p); touch(&w); touch(&z); black_box(Wide { m: 5 }) }
+#[inline(never)] fn stacked(t: &'static str, a: u64, b: u64, c: u64, d: u64, g: Big, z: u64) {
+    touch(&t); touch(&a); touch(&b); touch(&c); touch(&d); touch(&g); touch(&z); }
+fn main() {
+    let (n, t) = (black_box(1), black_box("abc"));
+    split(n, n, n, n, n, t, n + 6); whole(n, n, n, n, n, t, n + 6); address(n, n, n, n, n, t, black_box([2.5, 3.5]));
+    wide(n, n, n, n, n, n as u128 + 5, n + 6); words(n, n, n, n, n, n, n, n as u128 + 5, n + 6);
+    black_box(lone((Lone { m: n + 7 }, n + 8), Wide { m: n as u128 + 5 }, n + 6)); stacked(t, n, n, n, n, Big { m: black_box([1, 2, 3, 4]) }, n + 6);
+}"""
+CROWDED_TRUTH = {"t": '"abc"', "z": "7", "f": "[2.5, 3.5]", "n": "6", "p": "{.__0={.m=8}, .__1=9}", "w": "{.m=6}", "g": "{.m=[1, 2, 3, 4]}", "return": "{.m=5}"}
+
+
+@pytest.mark.parametrize("level", ["0", "2", "s"])
+def test_where_rust_runs_out_of_registers(djtap_once, tmp_path, level):
+    """A pair goes word by word, of an extern "C" function as a whole; versions of LLVM have places of their own for numbers of 16
+    bytes; what lies above the frame may be an address. What the debug information does not tell is not read."""
+    source = tmp_path / "crowded.rs"
+    source.write_text(CROWDED_RUST)
+    program = compiled(tmp_path, f"rustc -C opt-level={level}", source)
+    lines = CROWDED_RUST.split("\n")
+    names = {"split": "tz", "whole": "tz", "address": "tf", "wide": "nz", "words": "nz", "lone": "pwz", "stacked": "tgz"}
+    script = ""
+    for name, parameters in names.items():
+        line = next(i for i, text in enumerate(lines) if f" fn {name}(" in text) + 2
+        for where, point in (("entry", f'func("crowded::{name}")?'), ("line", f'process.statement("*@crowded.rs:{line}")?')):
+            read = " ".join(f'if (@defined(${p}$)) println("{where} {name} {p} ", ${p}$$)' for p in parameters)
+            script += f"probe {point} {{ {read} }}\n"
+    script += 'probe func("crowded::lone").return { if (@defined($return$)) println("exit lone return ", $return$$) }'
+    result = djtap_once("-e", script, "-c", program)
+    seen = re.findall(r"^(\w+) (\w+) (\w+) (.+)$", result.stdout, re.M)
+    assert [row for row in seen if CROWDED_TRUTH[row[2]] != row[3]] == [], result
+    if level == "0":
+        assert {("entry", *row) for row in [("split", "t"), ("split", "z"), ("whole", "t"), ("whole", "z"), ("address", "t"), ("address", "f")]} \
+            <= {row[:3] for row in seen}, result
+
+
 LOST = """int given = 7; void use(int a) { __asm__ volatile("" : : "r"(a)); }
 static __attribute__((noinline)) int lost(int* a, int b) { use(*a); use(b); return b + given; }
 static __attribute__((noinline)) int kept(int* a, int b) { use(*a); use(b); return b * given; }

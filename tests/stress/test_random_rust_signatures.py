@@ -17,7 +17,7 @@ from support import run, rust_signatures, signatures
 pytestmark = [pytest.mark.stress, pytest.mark.timeout(3600)]
 
 SEED = int(os.environ.get("DJTAP_STRESS_SEED") or (random.SystemRandom().randrange(2**32) if workloads.LONG else 20261130))  # it has all kinds that were wrong
-ROUNDS, FUNCTIONS = (5, 60) if workloads.LONG else (1, 40)
+ROUNDS, FUNCTIONS, CROWDED = (5, 60, 40) if workloads.LONG else (1, 40, 25)
 
 
 # How much rustc optimizes, and which share of the values at least is read.
@@ -28,7 +28,7 @@ def test_values_are_the_programs(tmp_path, level, least):
     right = unread = 0
     for number in range(ROUNDS):
         seed = SEED + number
-        text, script, names = rust_signatures.program(rust_signatures.Writer(random.Random(seed)), FUNCTIONS, "signatures.rs")
+        text, script, names = rust_signatures.program(rust_signatures.Writer(random.Random(seed)), FUNCTIONS, CROWDED, "signatures.rs")
         (tmp_path / "signatures.rs").write_text(text)
         (tmp_path / "script.djt").write_text(script)
         words = ["rustc", "-g", "-C", f"opt-level={level}", "signatures.rs", "-o", "program"]

@@ -77,6 +77,28 @@ class Writer:
         inner.bits = 7
         return Type(f"Option<{inner.name}>" if self.random.random() < 0.5 else f"Result<{inner.name}, u8>", [("", inner)], "variants")
 
+    def lone(self):
+        """A struct of one number: with repr(C) it is an aggregate, else the number."""
+        self.count += 1
+        inner = Type(*self.random.choice([("u64", 40), ("u64", 40), ("f64", 20), ("u128", 40)])[:1], bits=20)
+        self.definitions.append(f"#[derive(Clone, Copy)] {self.random.choice(['#[repr(C)] ', ''])}struct S{self.count} {{ m0: {inner.name} }}")
+        return Type(f"S{self.count}", [("m0", inner)], "struct")
+
+    def crowding(self):
+        """What takes whole registers, one or two, or passes them by."""
+        roll = self.random.random()
+        if roll < 0.4:
+            return Type(*self.random.choice(INTEGERS)[:1], bits=7)
+        if roll < 0.75:
+            return self.random.choice([Type("&'static str", kind="text"), Type("u128", bits=40), Type("f64", bits=20)])
+        if roll < 0.85:
+            return self.lone()
+        if roll < 0.95:
+            inner = [self.random.choice([Type("u64", bits=40), Type("f64", bits=20), self.lone()]) for _ in range(2)]
+            return Type(f"({', '.join(kind.name for kind in inner)},)", [(f"__{i}", kind) for i, kind in enumerate(inner)], "tuple")
+        inner, count = self.random.choice([(Type("f64", bits=20), 2), (Type("u64", bits=40), 3)])
+        return Type(f"[{inner.name}; {count}]", [(f"[{i}]", inner) for i in range(count)], "array")
+
     def number(self, bits):
         self.last += self.random.randint(1, 9)
         return self.last % (1 << bits)
@@ -120,14 +142,18 @@ class Writer:
         return Value(f"({', '.join(texts)},)" if kind.kind == "tuple" else f"[{', '.join(texts)}]", leaves)
 
 
-def program(writer, functions, source):
-    """(text of the program, script, names of the functions)."""
+def program(writer, functions, crowded, source):
+    """(text of the program, script, names of the functions). crowded: how many further functions have parameters at which the
+    registers end."""
     bodies, calls, script, names = [], [], [], {}
-    for f in range(functions):
+    for f in range(functions + crowded):
         name = f"sig{f}"
         names[name] = ""
-        kinds = [writer.type() for _ in range(writer.random.randrange(8))]
-        result = writer.type() if writer.random.random() < 0.8 else None
+        if f < functions:
+            kinds = [writer.type() for _ in range(writer.random.randrange(8))]
+        else:
+            kinds = [writer.crowding() for _ in range(writer.random.randrange(4, 11))]
+        result = (writer.type if f < functions or f % 2 else writer.crowding)() if writer.random.random() < 0.8 else None
         values = [writer.value(kind, f"a{i}", f"$a{i}") for i, kind in enumerate(kinds)]
         given = writer.value(result, "result", "$return") if result else None
         convention = 'extern "C" ' if writer.random.random() < 0.25 else ""
