@@ -64,6 +64,32 @@ bool are_words(const std::vector<Scalar>& parts) {
   return parts.size() == 2 && std::all_of(parts.begin(), parts.end(), is_word);
 }
 
+// Whether a scalar is the only member of a struct that is a member: with repr(C), of which no debug
+// information tells, the outer struct is no pair of scalars.
+bool has_wrapped_scalar(TypeDie type, DwarfIndex& index, int depth = 0) {
+  type = strip_type(type, index);
+  if (!type || !is_struct(&*type) || depth > 8) return false;
+  std::vector<TypeDie> inner;
+  for (Member& member : all_members(&*type, index)) {
+    TypeDie of = strip_type(type_of(&member.die), index);
+    if (of && type_size(&*of) > 0) inner.push_back(of);
+  }
+  if (inner.size() == 1) return has_wrapped_scalar(inner[0], index, depth + 1);
+  return std::any_of(inner.begin(), inner.end(), [](TypeDie& of) { return is_struct(&*of); });
+}
+
+// Whether a member is a struct of one scalar.
+bool has_lone_struct(TypeDie type, DwarfIndex& index) {
+  type = strip_type(type, index);
+  if (!type || !is_struct(&*type)) return false;
+  for (Member& member : all_members(&*type, index)) {
+    TypeDie of = strip_type(type_of(&member.die), index);
+    std::vector<Scalar> parts;
+    if (of && is_struct(&*of) && flatten(of, parts, index) && parts.size() == 1) return true;
+  }
+  return false;
+}
+
 // An enum of two words in which each variant has at most one value, a word; or one variant has two
 // words and marks the others by a value that it never has.
 bool is_pair_of_variants(Dwarf_Die* type, DwarfIndex& index) {
@@ -73,7 +99,9 @@ bool is_pair_of_variants(Dwarf_Die* type, DwarfIndex& index) {
   size_t words = 0, pairs = 0;
   for (Variant& variant : variants) {
     std::vector<Scalar> parts;
-    if (!flatten(type_of(&variant.member.die), parts, index)) return false;
+    TypeDie type_of_variant = type_of(&variant.member.die);
+    if (!flatten(type_of_variant, parts, index)) return false;
+    if (has_lone_struct(type_of_variant, index)) return false;
     if (!std::all_of(parts.begin(), parts.end(), is_word)) return false;
     words += parts.size() == 1;
     pairs += parts.size() == 2;
@@ -99,22 +127,8 @@ bool may_be_wide_pair(Dwarf_Die* type, DwarfIndex& index) {
   return is_wide && (!variants.empty() || parts.size() <= 2);
 }
 
-// Whether a scalar is the only member of a struct that is a member: with repr(C), of which no debug
-// information tells, the outer struct is no pair of scalars.
-bool has_wrapped_scalar(TypeDie type, DwarfIndex& index, int depth = 0) {
-  type = strip_type(type, index);
-  if (!type || !is_struct(&*type) || depth > 8) return false;
-  std::vector<TypeDie> inner;
-  for (Member& member : all_members(&*type, index)) {
-    TypeDie of = strip_type(type_of(&member.die), index);
-    if (of && type_size(&*of) > 0) inner.push_back(of);
-  }
-  if (inner.size() == 1) return has_wrapped_scalar(inner[0], index, depth + 1);
-  return std::any_of(inner.begin(), inner.end(), [](TypeDie& of) { return is_struct(&*of); });
-}
-
-// Whether an argument of this type, a struct of two words, travels as these or as its address, by
-// what no debug information tells. A result travels as two words anyway.
+// Whether a value of this type, a struct of two words, travels as these or in memory, by what no
+// debug information tells.
 bool is_either_way(TypeDie type, const Passing& passing, DwarfIndex& index) {
   return passing.aggregate && !passing.by_reference && passing.integer == 2 &&
          has_wrapped_scalar(type, index);
@@ -249,7 +263,7 @@ std::optional<bool> is_returned_in_memory_by_rust(TypeDie type, DwarfIndex& inde
   }
   std::vector<Scalar> parts;
   const bool is_plain = is_struct(&*bare) && flatten(type, parts, index) && parts.size() == 2 &&
-                        is_natural(&*bare, parts, index);
+                        is_natural(&*bare, parts, index) && !has_wrapped_scalar(type, index);
   return is_plain || (is_struct(&*bare) && is_pair_of_variants(&*bare, index))
              ? std::optional(false)
              : std::nullopt;

@@ -144,7 +144,7 @@ Result<Spot> system_v_result(Dwarf_Die* function, DwarfIndex& index) {
   TypeDie type = type_of(function);
   const std::optional<Passing> passing =
       is_rust(function) ? passing_in_rust(type, index) : passing_of(type, index);
-  if (!passing) {
+  if (!passing || !returned_in_memory(function, index)) {
     return Error{"how Rust returns such a value is not known", Fail::Unsupported};
   }
   if (std::optional<Spot> spot = result_of_x87(type, index); spot && passing->memory) {
