@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for the path in dpkg's lists, one a package.
+// Looks for the file in dpkg's lists. A package may list it by another name: through links that
+// folders have become, or as what another package has diverted.
 #include "compiler/resolve/debug_package.h"
 
-#include <array>
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -35,13 +37,60 @@ std::vector<std::string> names_of(const std::string& path) {
   return names;
 }
 
-// A list has a path a line.
+// The path without links among its folders, as it is here.
+std::string resolved(const std::string& path) {
+  std::error_code error;
+  const fs::path folder = fs::weakly_canonical(fs::path(path).parent_path(), error);
+  return error ? path : (folder / fs::path(path).filename()).string();
+}
+
+// WantedFile: the file that is looked for, by all its names.
+class WantedFile {
+ public:
+  explicit WantedFile(const std::string& path) : names_(names_of(path)), path_(resolved(path)) {}
+  bool is(const std::string& other) const {
+    return std::find(names_.begin(), names_.end(), other) != names_.end() ||
+           resolved(other) == path_;
+  }
+
+ private:
+  std::vector<std::string> names_;
+  std::string path_;
+};
+
+// What the package `by` (":": the administrator) has had put elsewhere: a file of any other package
+// that is called `from` lies at `to`.
+struct Diversion {
+  std::string from, to, by;
+};
+
+std::vector<Diversion> diversions_of(const fs::path& admin) {
+  std::ifstream file(admin / "diversions");
+  std::vector<Diversion> all;
+  for (Diversion d;
+       std::getline(file, d.from) && std::getline(file, d.to) && std::getline(file, d.by);)
+    all.push_back(d);
+  return all;
+}
+
 bool has_line(const std::string& list, const std::string& line) {
   for (size_t at = list.find(line); at != std::string::npos; at = list.find(line, at + 1)) {
     const size_t end = at + line.size();
     if ((at == 0 || list[at - 1] == '\n') && (end == list.size() || list[end] == '\n')) return true;
   }
   return false;
+}
+
+// Lines that end with `end`.
+std::vector<std::string> lines_with(const std::string& text, const std::string& end) {
+  std::vector<std::string> lines;
+  for (size_t at = text.find(end); at != std::string::npos; at = text.find(end, at + 1)) {
+    const size_t behind = at + end.size();
+    if (behind != text.size() && text[behind] != '\n') continue;
+    const size_t begin = text.rfind('\n', at) + 1;  // of npos: 0
+    lines.push_back(text.substr(begin, behind - begin));
+  }
+  return lines;
 }
 
 // "libc6" of "libc6:amd64.list".
@@ -65,26 +114,82 @@ std::string debug_name(const std::string& package) {
   return package + "-dbgsym";
 }
 
-}  // namespace
+constexpr std::string_view kSums = ".md5sums";
+constexpr size_t kSumDigits = 32, kSumBytes = kSumDigits + 2;  // and two spaces, before the path
 
-std::optional<DebugPackage> debug_package_of(const std::string& path, const std::string& folder) {
-  std::error_code error;
-  std::string package;
-  const std::vector<std::string> names = names_of(path);
-  std::vector<std::string> installed;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    if (entry.path().extension() != ".list") continue;
-    installed.push_back(package_of(entry.path()));
-    if (!package.empty()) continue;
-    const std::string list = content_of(entry.path());
-    for (const std::string& name : names) {
-      if (has_line(list, name)) package = installed.back();
+// Owner: which package has installed a file, by which name, with which content.
+struct Owner {
+  std::string package, sum;
+};
+
+// Search: looks into dpkg's lists, one a package, for one file.
+class Search {
+ public:
+  Search(const std::string& path, const fs::path& admin)
+      : wanted_(path), diversions_(diversions_of(admin)), ends_{end_of(path)} {
+    for (const Diversion& d : diversions_) {
+      if (d.from.starts_with('/') && wanted_.is(d.to)) ends_.insert(end_of(d.from));
     }
   }
-  if (package.empty()) return std::nullopt;
-  DebugPackage found = {debug_name(package)};
-  for (const std::string& name : installed) found.is_installed |= name == found.name;
-  return found;
+
+  // list: of paths, or of sums and paths.
+  std::optional<Owner> find(const fs::path& list) const {
+    const std::string text = content_of(list), package = package_of(list);
+    for (const std::string& end : ends_) {
+      for (const std::string& line : lines_with(text, end)) {
+        const std::string path = path_in(line, list);
+        if (path.empty() || !wanted_.is(place_of(path, package))) continue;
+        const fs::path sums = list.parent_path() / (list.stem().string() + std::string(kSums));
+        return Owner{package, sum_in(content_of(sums), path)};
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  static std::string end_of(const std::string& path) { return path.substr(path.rfind('/')); }
+  static std::string path_in(const std::string& line, const fs::path& list) {
+    if (list.extension() != kSums) return line;
+    return line.size() > kSumBytes ? "/" + line.substr(kSumBytes) : "";
+  }
+  // Where the package's file lies.
+  std::string place_of(const std::string& path, const std::string& package) const {
+    for (const Diversion& d : diversions_) {
+      if (d.by != package && resolved(d.from) == resolved(path)) return d.to;
+    }
+    return path;
+  }
+  static std::string sum_in(const std::string& sums, const std::string& path) {
+    const std::vector<std::string> lines = lines_with(sums, "  " + path.substr(1));
+    return lines.empty() ? "" : lines[0].substr(0, kSumDigits);
+  }
+
+  WantedFile wanted_;
+  std::vector<Diversion> diversions_;
+  std::set<std::string> ends_;
+};
+
+}  // namespace
+
+// Sums alone are there where a container was made without dpkg (status.d).
+std::optional<DebugPackage> debug_package_of(const std::string& path, const std::string& admin) {
+  std::optional<Owner> owner;
+  std::set<std::string> installed;
+  if (!path.starts_with('/')) return std::nullopt;
+  const Search search(path, admin);
+  for (const auto& [folder, ending] :
+       {std::pair<std::string_view, std::string_view>{"info", ".list"}, {"status.d", kSums}}) {
+    std::error_code error;
+    for (const fs::directory_entry& entry :
+         fs::directory_iterator(fs::path(admin) / folder, error)) {
+      if (entry.path().extension() != ending) continue;
+      installed.insert(package_of(entry.path()));
+      if (!owner) owner = search.find(entry.path());
+    }
+  }
+  if (!owner) return std::nullopt;
+  const std::string name = debug_name(owner->package);
+  return DebugPackage{name, owner->package, installed.contains(name), owner->sum};
 }
 
 std::string server_of_distribution(const std::string& os_release) {

@@ -8,13 +8,14 @@ namespace dj {
 
 struct DebugPackage {
   std::string name;           // "coreutils-dbgsym"
+  std::string owner;          // "coreutils"
   bool is_installed = false;  // of another version, then
+  std::string sum;            // md5() of the file that `owner` has installed; empty: not known
 };
 
-// Reads what dpkg has written down (`folder`: its lists of files). Nothing: no package has
-// installed the file.
+// Reads what dpkg has written down in its folder. Nothing: no package has installed the file.
 std::optional<DebugPackage> debug_package_of(const std::string& path,
-                                             const std::string& folder = "/var/lib/dpkg/info");
+                                             const std::string& admin = "/var/lib/dpkg");
 // The debuginfod server of this distribution, by /etc/os-release.
 std::string server_of_distribution(const std::string& os_release = "/etc/os-release");
 

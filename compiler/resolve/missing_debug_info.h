@@ -3,17 +3,16 @@
 #pragma once
 #include <string>
 
+#include "compiler/debuginfo/module.h"
 #include "compiler/diag/diag.h"
 
 namespace dj {
 
-// Where a person gets the debug information of this file from: a package, a server. Empty: nobody
+// Where a person gets the debug information of this object from: a package, a server. Empty: nobody
 // knows, or a diagnostic among `told` has said so already.
-std::string where_to_get_debug_info(const std::string& path, const Diags& told);
+std::string where_to_get_debug_info(const Module& object, const Diags& told);
 
-// Helps with the diagnostic that was reported last. path: of the object; empty: of no single one.
-// unreadable: as Module::why_unreadable() says it.
-void help_to_debug_info(Diags& diags, const std::string& path = "",
-                        const std::string& unreadable = "");
+// Helps with the diagnostic that was reported last. object: null: of no single one.
+void help_to_debug_info(Diags& diags, Module* object = nullptr);
 
 }  // namespace dj

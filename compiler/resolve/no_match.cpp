@@ -237,7 +237,7 @@ void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span 
     return file && !file->symbols().complete;
   });
   if (lacks != objects.end()) {
-    const std::string package = where_to_get_debug_info(query.modules.path(*lacks), query.diags);
+    const std::string package = where_to_get_debug_info(*query.modules.open(*lacks), query.diags);
     if (!package.empty()) d.notes.push_back(package);
   }
   if (!pattern.line && is_inlined(query, pattern, objects)) {
@@ -276,7 +276,7 @@ void report_nothing(PointQuery& query, const FunctionPattern& pattern, Span span
                           fmt::format("source lines are not known: {} has no debug info (DWARF)",
                                       tally.without_debug_info.front()));
     Module* file = object_called(query, objects, tally.without_debug_info.front());
-    help_to_debug_info(query.diags, file ? file->path() : "", file ? file->why_unreadable() : "");
+    help_to_debug_info(query.diags, file);
     const std::string versions = versions_of(query, pattern, objects);
     if (!versions.empty()) d.notes.push_back("of versions there is: " + versions);
     return;

@@ -408,7 +408,7 @@ void report_mistake(const Probe& probe, const TargetMistake& mistake, const Site
     const char* sign = expr.base == TargetExpr::Variable ? "$" : "";
     d.message = fmt::format("{}{} is not known: {} has no debug info for {}()", sign, expr.name,
                             file.base_name(), function_of(site));
-    if (f.help.empty()) help_to_debug_info(diags, file.path(), file.why_unreadable());
+    if (f.help.empty()) help_to_debug_info(diags, &file);
   }
   const bool places_differ = site_count > 1 && !elsewhere && !site.syscall;
   if (places_differ) {

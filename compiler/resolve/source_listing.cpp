@@ -168,7 +168,7 @@ std::string list_source(const ast::ProbePoint& point, const TargetFiles& files, 
   if (shown == 0 && diags.ok()) {
     diags.error("DJ3010", point.span, "no debug info (DWARF) tells the source of that");
     Module* file = !meaning.sites.empty() ? modules.open(meaning.sites[0].module) : nullptr;
-    help_to_debug_info(diags, file ? file->path() : "", file ? file->why_unreadable() : "");
+    help_to_debug_info(diags, file);
   }
   return out;
 }

@@ -54,7 +54,7 @@ Verdict missing(Module& module) {
       module.elf().section(".symtab") != nullptr || !find_debug_file(module.elf()).empty();
   Diags diags;
   Diag& diag = diags.error("DJ3010", {}, "it is missing");
-  help_to_debug_info(diags, module.path(), unreadable);
+  help_to_debug_info(diags, &module);
   const std::string& id = module.elf().build_id();
   return {Health::Limited,
           fmt::format("{}: missing{}{}; {}", module.path(), id.empty() ? "" : ", build id " + id,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where names or variables are missing, the message says which package or which server has them."""
 import os
+import pathlib
 import re
 import shutil
 import subprocess
@@ -55,6 +56,44 @@ def test_a_name_in_a_stripped_program():
     assert "DJ3004" in result.stderr and result.returncode == 3, result
     assert named(result) == [package], result  # once, though two names are missing
     assert re.search(r"or from a server: DEBUGINFOD_URLS=https://\S+", result.stderr), result
+
+
+NAMESPACE = ["unshare", "--mount", *([] if os.getuid() == 0 else ["--user", "--map-root-user"]), "sh", "-c"]
+
+
+@pytest.fixture
+def other_file(tmp_path):
+    """A program of a package, and a file with other bytes that does the same, to be put over it in a mount namespace."""
+    program = os.path.realpath(shutil.which("sleep"))
+    other = tmp_path / "other"
+    other.write_bytes(pathlib.Path(program).read_bytes() + b"more")
+    other.chmod(0o755)
+    tried = subprocess.run([*NAMESPACE, f"mount --bind {other} {program}"], capture_output=True, text=True, check=False)
+    if tried.returncode != 0:
+        pytest.skip(f"files cannot be put over others here: {tried.stderr}")
+    return program, other
+
+
+def test_a_file_that_is_not_its_packages(other_file):
+    """dpkg knows it by its sum; the package's debug information would not fit."""
+    program, other = other_file
+    words = [*NAMESPACE, f'mount --bind {other} {program} && exec "$@"', "sh"]
+    package = owner(program)
+    changed = subprocess.run([*words, "dpkg", "--verify", package], capture_output=True, text=True, check=False).stdout
+    assert program.removeprefix("/usr") in changed, changed
+    result = run(["-e", 'probe process.function("usage") { m++ }', "-c", f"{program} 0"], prefix=words)
+    assert f"{program}: it is not the file that {package} has installed" in result.stderr and not named(result), result
+
+
+def test_a_file_that_was_replaced_since(other_file, tmp_path):
+    """The program runs on with what its package had installed then."""
+    program, other = other_file
+    now = shutil.copy(program, tmp_path / "now")
+    replaced = f"""mount --bind {other} {program} && {{ {program} 1000 & }} && pid=$!
+        while ! grep -q {program} /proc/$pid/maps; do sleep 0.01; done
+        mount --bind {now} {program} && "$@" -p $pid; status=$?; kill $pid; exit $status"""
+    result = run(["-e", 'probe process.function("usage") { m++ }'], prefix=[*NAMESPACE, replaced, "sh"])
+    assert f"{program}: {owner(program)} has another file of that name by now; start the program anew" in result.stderr, result
 
 
 def test_a_variable_of_a_library():
