@@ -64,13 +64,13 @@ bool StackWalk::step() {
   // Where a function begins, only the program's first one has no caller.
   if (boundary_ && (rule == nullptr || rule->kind != abi::UnwindRule::End)) rule = &kBoundary;
   boundary_ = false;
-  bool moved = rule != nullptr ? step_by(*rule) : step_by_frame_pointer();
+  bool moved = rule != nullptr ? step_by(*rule) : step_without_rules();
   return moved && pc_ != 0 && leave_own_code();
 }
 
 const abi::UnwindRule* StackWalk::rule_here() const {
   const abi::StackModule module = abi::find_stack_module(tables_, place(), kWalkedNow);
-  if (module.end == 0) return nullptr;  // code that a program made: it keeps frame pointers
+  if (module.end == 0) return nullptr;  // code that a program made
   const auto* rules = abi::in_tables<abi::UnwindRule>(tables_, module.rules);
   const auto* rows = abi::in_tables<abi::UnwindRow>(tables_, module.rows);
   const abi::UnwindRow* row = abi::last_row(rows, module.row_count, place() - module.origin);
@@ -94,7 +94,7 @@ bool StackWalk::step_by(const abi::UnwindRule& rule) {
     case abi::UnwindRule::SignalFrame:
       return leave_signal_frame();
     case abi::UnwindRule::NoRule:
-      return step_by_frame_pointer();
+      return step_without_rules();
     case abi::UnwindRule::End:
       break;
   }
@@ -113,6 +113,43 @@ bool StackWalk::go_to_caller(uint64_t frame_address, const abi::UnwindRule& rule
   }
   pc_ = pc;
   sp_ = frame_address;
+  exact_ = false;
+  return true;
+}
+
+bool StackWalk::step_without_rules() { return step_by_epilogue() || step_by_frame_pointer(); }
+
+// Where nothing but `add $N, %rsp`, pops and `ret` comes next, as in CPython's trampolines, that is
+// what leads to the caller.
+bool StackWalk::step_by_epilogue() {
+  constexpr uint64_t kLongest = 24;
+  constexpr uint8_t kNone = abi::kSavedRegisters;
+  constexpr uint8_t kPopped[8] = {kNone, kNone, kNone, abi::kRbx, kNone, abi::kRbp, kNone, kNone};
+  constexpr uint8_t kPoppedRex[8] = {kNone,     kNone,     kNone,     kNone,
+                                     abi::kR12, abi::kR13, abi::kR14, abi::kR15};
+  uint8_t code[kLongest] = {};
+  const uint64_t to_page_end = kPageBytes - pc_ % kPageBytes;
+  if (!can_read(code, pc_, to_page_end < kLongest ? to_page_end : kLongest)) return false;
+  uint64_t at = 0, sp = sp_, saved[abi::kSavedRegisters], pc = 0;
+  for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) saved[i] = saved_[i];
+  if (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4) {
+    sp += code[3] < 0x80 ? code[3] : 0;
+    at = 4;
+  } else if (code[0] == 0x48 && code[1] == 0x81 && code[2] == 0xc4 && code[6] < 0x80) {
+    sp += code[3] | code[4] << 8 | code[5] << 16 | code[6] << 24;
+    at = 7;
+  }
+  for (; at + 2 < kLongest && code[at] != 0xc3; ++at, sp += kWord) {
+    const bool has_rex = code[at] == 0x41;
+    at += has_rex ? 1 : 0;
+    if ((code[at] & 0xf8) != 0x58 || (code[at] == 0x5c && !has_rex)) return false;
+    const uint8_t popped = (has_rex ? kPoppedRex : kPopped)[code[at] & 7];
+    if (popped != kNone && !read(sp, &saved[popped])) return false;
+  }
+  if (code[at] != 0xc3 || sp % kWord != 0 || !read(sp, &pc) || !is_behind_call(pc)) return false;
+  for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) saved_[i] = saved[i];
+  sp_ = sp + kWord;
+  pc_ = pc;
   exact_ = false;
   return true;
 }

@@ -33,6 +33,8 @@ class StackWalk {
  private:
   bool step();
   bool step_by(const abi::UnwindRule& rule);
+  bool step_without_rules();
+  bool step_by_epilogue();
   bool step_by_frame_pointer();
   static bool is_behind_call(uint64_t pc);
   bool leave_signal_frame();

@@ -44,6 +44,8 @@ class PerfMap {
  public:
   explicit PerfMap(JitCode& code) : code_(code) {}
   void take(std::string_view text);
+  // What comes now is another text. What is known stays until something else lies there.
+  void restart() { rest_.clear(); }
   uint64_t wrong_lines() const { return wrong_; }
 
  private:

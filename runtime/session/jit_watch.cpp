@@ -58,8 +58,16 @@ std::pair<std::string, uint64_t> mapped_dump(pid_t pid) {
 
 }  // namespace
 
-GrowingFile::~GrowingFile() {
-  if (fd_ >= 0) close(fd_);
+GrowingFile::~GrowingFile() { close(); }
+
+void GrowingFile::close() {
+  if (fd_ >= 0) ::close(fd_);
+  fd_ = -1;
+}
+
+bool GrowingFile::is_removed() const {
+  struct stat info = {};
+  return fstat(fd_, &info) == 0 && info.st_nlink == 0;
 }
 
 GrowingFile::Found GrowingFile::open(pid_t pid, const std::string& path,
@@ -78,12 +86,12 @@ GrowingFile::Found GrowingFile::open(pid_t pid, const std::string& path,
   const bool is_known = fstat(fd, &info) == 0 && owner.ok();
   const bool is_older = std::chrono::system_clock::from_time_t(info.st_mtim.tv_sec) < older;
   if (!is_known || is_older) {
-    close(fd);
+    ::close(fd);
     return Found::No;
   }
   const auto& uids = owner.value().uids;
   if (std::find(uids.begin(), uids.end(), info.st_uid) == uids.end()) {
-    close(fd);
+    ::close(fd);
     why_ = fmt::format("belongs to user {}, not to the program's", info.st_uid);
     return Found::Refused;
   }
@@ -116,17 +124,35 @@ void JitWatch::tell(const std::string& what, bool& told) {
   told = true;
 }
 
+bool JitWatch::open_map() {
+  const GrowingFile::Found found = map_file_.open(pid_, map_path_, begun_);
+  map_is_over_ = found == GrowingFile::Found::Refused;
+  if (map_is_over_)
+    tell(fmt::format("{} {}: the names of compiled code that may stand there are not used",
+                     map_path_, map_file_.why()),
+         told_map_);
+  return map_file_.is_open();
+}
+
+// A program may write all anew, in the same file or in another one of that name: java does at each
+// `jcmd PID Compiler.perfmap`.
+void JitWatch::restart_map() {
+  map_.restart();
+  map_at_ = 0;
+  map_end_.clear();
+}
+
 bool JitWatch::look_at_map() {
+  constexpr size_t kEnd = 256;  // bytes
   if (map_is_over_) return false;
-  if (!map_file_.is_open()) {
-    const GrowingFile::Found found = map_file_.open(pid_, map_path_, begun_);
-    map_is_over_ = found == GrowingFile::Found::Refused;
-    if (map_is_over_)
-      tell(fmt::format("{} {}: the names of compiled code that may stand there are not used",
-                       map_path_, map_file_.why()),
-           told_map_);
-    if (!map_file_.is_open()) return false;
+  if (map_file_.is_open() && map_file_.is_removed()) {
+    map_file_.close();
+    restart_map();
   }
+  if (!map_file_.is_open() && !open_map()) return false;
+  std::string end(map_end_.size(), 0);
+  if (map_file_.read_some(map_at_ - end.size(), end) != end.size() || end != map_end_)
+    restart_map();
   std::vector<char> text(256 << 10);
   uint64_t taken = 0;
   while (taken < kAtOnce && map_at_ < kMostOfMap) {
@@ -135,6 +161,8 @@ bool JitWatch::look_at_map() {
     map_.take({text.data(), count});
     map_at_ += count;
     taken += count;
+    const size_t kept = std::min(kEnd, count);
+    map_end_.assign(text.data() + count - kept, kept);
   }
   return taken > 0;
 }

@@ -24,7 +24,9 @@ class GrowingFile {
   // Below the target's root, with its rights. Refused: something else is there than a file of the
   // target's own user; why() says what. older: a file from before that time is another process's.
   Found open(pid_t pid, const std::string& path, std::chrono::system_clock::time_point older);
+  void close();
   bool is_open() const { return fd_ >= 0; }
+  bool is_removed() const;  // no name leads to it any more
   const std::string& why() const { return why_; }
   uint64_t inode() const { return inode_; }
   bool read(uint64_t at, std::span<uint8_t> bytes) const;  // all, or false
@@ -48,6 +50,8 @@ class JitWatch {
  private:
   using Clock = std::chrono::steady_clock;
   bool look_at_map();
+  bool open_map();
+  void restart_map();
   bool look_at_dump();
   void find_dump();
   void tell_limits();
@@ -64,6 +68,7 @@ class JitWatch {
   JitDump dump_;
   GrowingFile map_file_, dump_file_;
   uint64_t map_at_ = 0, shown_ = 0;
+  std::string map_end_;  // what stood before map_at_ when it was read
   bool map_is_over_ = false, dump_is_over_ = false;
   bool told_map_ = false, told_dump_ = false, told_room_ = false, told_lines_ = false;
   Clock::time_point next_look_ = {}, next_search_ = {};

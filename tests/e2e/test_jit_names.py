@@ -4,7 +4,10 @@ import os
 import pathlib
 import re
 import shutil
+import signal
+import subprocess
 import tempfile
+import time
 
 import pytest
 
@@ -93,6 +96,14 @@ def test_stacks_through_compiled_code(tmp_path, how):
     assert result.globals["n"] == traced.leaf_calls, result
 
 
+def test_compiled_code_without_frame_pointers():
+    """As CPython's trampolines: what comes behind the call leads to the caller."""
+    with Traced(["bare"]) as traced:
+        traced.until(r"^leaf\+\S+\npy::inner:/x/script.py\+0x10\npy::outer:/x/script.py\+0x18\n(obey\+\S+\n)?main\+")
+        result = traced.ended()
+    assert result.returncode == 0 and result.stderr == "", result
+
+
 def test_samples_of_compiled_code():
     script = 'probe begin { println("ready") } probe timer.profile { n[usymname(uaddr())]++ } probe timer.s(1) { foreach (s in n) println("in ", s) }'
     with Traced(["map"], script=script) as traced:
@@ -147,6 +158,28 @@ def test_what_is_no_map_of_the_programs_user(put, why):
             traced.prepared_more.unlink()
     assert result.globals["n"] == 3 and "py::" not in result.stdout and result.returncode == 0, result
     assert len(warnings(result.stderr)) == 1 and why in warnings(result.stderr)[0], result
+
+
+@pytest.mark.parametrize("how", ["in place", "by another file"])
+@pytest.mark.parametrize("longer", [False, True], ids=["shorter", "longer"])
+def test_a_map_that_is_written_anew(how, longer):
+    """As java does each time that it is asked for one; names of the first one were padded, or are now."""
+    def put(traced, text=None):
+        traced.map.write_text(text or "".join(f"{0x10000 + i:x} 1 padding {'x' * 50}\n" for i in range(0 if longer else 1000)) + traced.lines())
+
+    with Traced(["quiet"], prepare=put) as traced:
+        traced.until(stack())
+        anew = traced.lines().replace("py::outer:/x/script.py", "py::outer:/x/anew.py")
+        anew = "".join(f"{0x20000 + i:x} 1 other {'y' * 50}\n" for i in range(1000 if longer else 0)) + anew
+        if how == "by another file":
+            put_elsewhere = traced.map.with_suffix(".new")
+            put_elsewhere.write_text(anew)
+            put_elsewhere.rename(traced.map)
+        else:
+            put(traced, anew)
+        traced.until(stack("py::outer:/x/anew.py"))
+        result = traced.ended()
+    assert result.returncode == 0 and result.stderr == "", result
 
 
 def put_garbage(traced):
@@ -272,3 +305,101 @@ def test_node(tmp_path, option, form):
     for file in re.findall(r"/tmp/perf-\d+\.map", result.stdout)[:1]:
         pathlib.Path(file).unlink(missing_ok=True)
     assert "DJ5913" not in result.stderr, result
+
+
+def new_python():
+    """A CPython that tells perf of what it runs (-X perf), from version 3.12 on."""
+    versions = [f"python3.{minor}" for minor in range(12, 20)]
+    found = [path for path in map(shutil.which, versions) if path]
+    found += sorted(map(str, pathlib.Path.home().glob(".pyenv/versions/3.*/bin/python3")))
+    for path in found:
+        tried = subprocess.run([path, "-X", "perf", "-c", "import sys, os; print(sys.is_stack_trampoline_active(), os.getpid())"],
+                               capture_output=True, text=True, check=False).stdout.split()
+        if len(tried) == 2:
+            pathlib.Path(f"/tmp/perf-{tried[1]}.map").unlink(missing_ok=True)
+        if tried[:1] == ["True"]:
+            return os.path.realpath(path)
+    pytest.skip("there is no CPython of version 3.12 or later")
+
+
+PYTHON_SCRIPT = """
+import os, sys, threading
+def inner(n): return os.getppid() + n
+def outer(n): return inner(n) + 1
+reader = threading.Thread(target=sys.stdin.read)
+reader.start()
+while reader.is_alive():
+    outer(1)
+    reader.join(0.01)
+"""
+
+
+def test_python(tmp_path):
+    """Each function of Python has a trampoline, by whose name its frames of C are told apart."""
+    path = tmp_path / "script.py"
+    path.write_text(PYTHON_SCRIPT)
+    script = 'probe func("libc.so.6!getppid") { println(sprint_ubacktrace_brief()) }'
+    frames = [rf"py::{name}:{path}\+0x\w+\n(?:(?!py::).*\n)*" for name in ("inner", "outer", "<module>")]
+    with Background(command(["-D", "MAXBACKTRACE=100", "-e", script, "-c", f"{new_python()} -X perf {path}"])) as djtap:
+        try:
+            djtap.wait_for(rf"^{''.join(frames)}.*_start\+")
+        finally:
+            for child in pathlib.Path(f"/proc/{djtap.pid}/task/{djtap.pid}/children").read_text().split():
+                pathlib.Path(f"/tmp/perf-{child}.map").unlink(missing_ok=True)
+        djtap.process.stdin.close()
+        result = djtap.finish()
+    assert result.returncode == 0 and "DJ5913" not in result.stderr, result
+
+
+JAVA = """
+public class Spin {
+  static double hot(int n) { double s = 0; for (int i = 0; i < n; i++) s += Math.sqrt(i) * i % 7; return s; }
+  static double other(int n) { double s = 0; for (int i = 0; i < n; i++) s += Math.sqrt(i) * i % 5; return s; }
+  static volatile boolean ends, is_other;
+  public static void main(String[] words) throws Exception {
+    Thread reader = new Thread(() -> {
+      try { while (System.in.read() >= 0) is_other = true; } catch (Exception e) { }
+      ends = true;
+    });
+    reader.setDaemon(true);
+    reader.start();
+    System.out.println("pid: " + ProcessHandle.current().pid());
+    double sum = 0;
+    while (!ends) sum += is_other ? other(10000) : hot(10000);
+    System.out.println("sum: " + (long) sum % 1000);
+  }
+}
+"""
+
+
+def test_java(tmp_path):
+    """jcmd has the machine write a map; a second time the same file is written anew."""
+    missing = [name for name in ("java", "javac", "jcmd") if shutil.which(name) is None]
+    if missing:
+        pytest.skip(f"there is no {missing[0]} (openjdk-17-jdk-headless)")
+    (tmp_path / "Spin.java").write_text(JAVA)
+    subprocess.run(["javac", "-d", tmp_path, tmp_path / "Spin.java"], check=True)
+    with Background(["java", "-Xmx64m", "-cp", tmp_path, "Spin"]) as program:
+        pid = int(program.wait_for(r"^pid: (\d+)$")[1])
+        map_file = pathlib.Path(f"/tmp/perf-{pid}.map")
+
+        def written():
+            said = subprocess.run(["jcmd", str(pid), "Compiler.perfmap"], capture_output=True, text=True, check=False)
+            if "Command executed successfully" not in said.stdout:
+                pytest.skip(f"this java writes no map: {said.stdout + said.stderr}")
+            return map_file.read_text()
+
+        while "Spin.hot(int)" not in written():
+            time.sleep(0.1)
+        with Background(command(["-e", 'probe timer.profile { println("in ", usymdata(uaddr())) }', "-p", pid])) as djtap:
+            djtap.wait_for(rf"^in double Spin\.hot\(int\)\+0x\w+/0x\w+ \[{map_file}\]$")
+            program.tell("o")
+            while "Spin.other(int)" not in written():
+                time.sleep(0.1)
+            djtap.wait_for(rf"^in double Spin\.other\(int\)\+0x\w+/0x\w+ \[{map_file}\]$")
+            djtap.signal(signal.SIGINT)
+            result = djtap.finish()
+        program.process.stdin.close()
+        program.finish()
+    map_file.unlink(missing_ok=True)
+    assert result.returncode == 0 and "DJ5913" not in result.stderr, result

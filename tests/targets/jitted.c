@@ -1,6 +1,6 @@
 // Compiles functions while it runs, and tells of them as perf wants it: "map" in /tmp/perf-PID.map,
 // as CPython's -X perf does; "dump" in a jit-PID.dump of the current folder, as perf's agent for Java
-// does; "quiet" not at all. On its input: "call N" calls outer() N times, which calls inner(), which
+// does; "bare" as "map", of functions without frame pointers; "quiet" not at all. On its input: "call N" calls outer() N times, which calls inner(), which
 // calls leaf(); "spin N" runs N rounds of a loop; "more" compiles another outer() and forgets the
 // first; "move" puts inner() elsewhere, as a collector of garbage does. It says where they lie.
 #define _GNU_SOURCE
@@ -71,6 +71,23 @@ static uint8_t* emit_call(const void* callee, const char* name) {
   return emit(bytes, sizeof bytes, name);
 }
 
+// As CPython's trampolines of version 3.12, without a frame pointer: sub $8,%rsp; movabs $callee,%rax;
+// call *%rax; add $8,%rsp; ret. large: push %r12; push %rbx; sub $0x88,%rsp; and back.
+static uint8_t* emit_bare(const void* callee, const char* name, int large) {
+  static const uint8_t small_in[] = {0x48, 0x83, 0xec, 8}, small_out[] = {0x48, 0x83, 0xc4, 8, 0xc3};
+  static const uint8_t large_in[] = {0x41, 0x54, 0x53, 0x48, 0x81, 0xec, 0x88, 0, 0, 0, 0x31, 0xdb};  // xor %ebx,%ebx
+  static const uint8_t large_out[] = {0x48, 0x81, 0xc4, 0x88, 0, 0, 0, 0x5b, 0x41, 0x5c, 0xc3};
+  uint8_t bytes[64];
+  size_t count = large ? sizeof large_in : sizeof small_in;
+  memcpy(bytes, large ? large_in : small_in, count);
+  bytes[count++] = 0x48, bytes[count++] = 0xb8;
+  memcpy(bytes + count, &callee, sizeof callee);
+  count += sizeof callee;
+  bytes[count++] = 0xff, bytes[count++] = 0xd0;
+  memcpy(bytes + count, large ? large_out : small_out, large ? sizeof large_out : sizeof small_out);
+  return emit(bytes, count + (large ? sizeof large_out : sizeof small_out), name);
+}
+
 // push %rbp; mov %rsp,%rbp; 1: dec %rdi; jne 1b; pop %rbp; ret
 static const uint8_t kSpin[] = {0x55, 0x48, 0x89, 0xe5, 0x48, 0xff, 0xcf, 0x75, 0xfb, 0x5d, 0xc3};
 
@@ -118,8 +135,13 @@ int main(int argc, char** argv) {
   if (code == MAP_FAILED) return 1;
   if (strcmp(how, "quiet") != 0) open_file();
   spin = emit(kSpin, sizeof kSpin, "py::spin:/x/script.py");
-  inner = emit_call((void*)leaf, "py::inner:/x/script.py");
-  outer = emit_call(inner, "py::outer:/x/script.py");
+  if (strcmp(how, "bare") == 0) {
+    inner = emit_bare((void*)leaf, "py::inner:/x/script.py", 0);
+    outer = emit_bare(inner, "py::outer:/x/script.py", 1);
+  } else {
+    inner = emit_call((void*)leaf, "py::inner:/x/script.py");
+    outer = emit_call(inner, "py::outer:/x/script.py");
+  }
   char line[64], word[16];
   long number = 0;
   while (fgets(line, sizeof line, stdin))
