@@ -2,8 +2,11 @@
 // Reads the environment, and shows on the terminal what is waited for.
 #include "runtime/run/debug_servers.h"
 
+#include <fmt/format.h>
 #include <pwd.h>
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <charconv>
 #include <cstdlib>
@@ -30,6 +33,15 @@ bool is_end_wanted() {
     if (sigismember(&ending, signal) == 1 && sigismember(&pending, signal) == 1) return true;
   }
   return false;
+}
+
+// Makes it where it is not there.
+bool is_own_folder(const std::string& path, uid_t user) {
+  constexpr mode_t kOthers = S_IRWXG | S_IRWXO;
+  struct stat info = {};
+  mkdir(path.c_str(), S_IRWXU);
+  return lstat(path.c_str(), &info) == 0 && S_ISDIR(info.st_mode) && info.st_uid == user &&
+         (info.st_mode & kOthers) == 0;
 }
 
 }  // namespace
@@ -62,8 +74,21 @@ void hide_servers_secrets() {
 void ask_servers_as(uid_t user) {
   if (of_environment("DEBUGINFOD_URLS").empty()) return;
   const passwd* entry = getpwuid(user);
-  if (entry == nullptr || entry->pw_dir == nullptr) return let_debug_servers_be();
-  setenv("HOME", entry->pw_dir, 1);
+  if (entry != nullptr && entry->pw_dir != nullptr && access(entry->pw_dir, W_OK | X_OK) == 0) {
+    setenv("HOME", entry->pw_dir, 1);
+    return;
+  }
+  // As users of services.
+  const std::string folder = fmt::format("/var/tmp/djtap-debuginfod-{}", user);
+  if (is_own_folder(folder, user)) {
+    setenv("DEBUGINFOD_CACHE_PATH", folder.c_str(), 1);
+    return;
+  }
+  if (may_ask_debug_servers())
+    tell_warning("DJ4908", fmt::format("user {} has no home, and {} is no folder of that user's "
+                                       "alone: no server is asked for debug files",
+                                       user, folder));
+  let_debug_servers_be();
 }
 
 }  // namespace dj

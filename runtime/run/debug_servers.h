@@ -12,7 +12,8 @@ void let_servers_be_asked(const Options& options);
 // To be called before djtap takes another user's rights: what that user must not see of the servers
 // leaves the environment.
 void hide_servers_secrets();
-// To be called when djtap has taken that user's rights: the files go to this user's own cache.
+// To be called when djtap has taken that user's rights: the files go to this user's own cache,
+// in /var/tmp where the user has no home.
 void ask_servers_as(uid_t user);
 
 }  // namespace dj
