@@ -16,6 +16,7 @@
 #include <system_error>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "compiler/stages/debug_servers.h"
 
@@ -160,9 +161,9 @@ class Asker {
     const std::lock_guard lock(mutex_);
     servers_.urls.clear();
   }
-  bool may_ask() {
+  std::string urls() {
     const std::lock_guard lock(mutex_);
-    return !servers_.urls.empty();
+    return servers_.urls;
   }
   bool lacked() {
     const std::lock_guard lock(mutex_);
@@ -263,12 +264,34 @@ Asker& asker() {
 
 void use_debug_servers(DebugServers servers) { asker().use(std::move(servers)); }
 void let_debug_servers_be() { asker().let_be(); }
-bool may_ask_debug_servers() { return asker().may_ask(); }
+bool may_ask_debug_servers() { return !asker().urls().empty(); }
+std::string debug_servers() { return asker().urls(); }
 bool debug_servers_lacked() { return asker().lacked(); }
 
 std::shared_ptr<ObjectFile> ask_for_debug_file(const std::string& build_id,
                                                const std::string& name) {
   return asker().ask_for(build_id, name);
+}
+
+// As libdebuginfod looks for it.
+std::string kept_debug_file(const std::string& build_id) {
+  const auto of = [](const char* variable, const char* below) {
+    const char* value = std::getenv(variable);
+    return value != nullptr && *value != 0 ? std::string(value) + below : "";
+  };
+  if (build_id.empty()) return "";
+  const std::string own = of("DEBUGINFOD_CACHE_PATH", "");
+  std::vector<std::string> folders = {own};
+  if (own.empty())
+    folders = {of("HOME", "/.debuginfod_client_cache"), of("XDG_CACHE_HOME", "/debuginfod_client"),
+               of("HOME", "/.cache/debuginfod_client")};
+  for (const std::string& folder : folders) {
+    if (folder.empty()) continue;
+    const std::string path = fmt::format("{}/{}/debuginfo", folder, build_id);
+    const Result<ObjectFile> file = ObjectFile::open(path);
+    if (what_is_wrong(file, build_id).empty()) return path;
+  }
+  return "";
 }
 
 std::shared_ptr<ObjectFile> brought_debug_file(const std::string& build_id) {

@@ -17,4 +17,7 @@ std::shared_ptr<ObjectFile> ask_for_debug_file(const std::string& build_id,
 // What ask_for_debug_file() has brought of that build id; null: nothing.
 std::shared_ptr<ObjectFile> brought_debug_file(const std::string& build_id);
 
+// Where the client's cache has that file, by its build id; empty: it has none. Asks nobody.
+std::string kept_debug_file(const std::string& build_id);
+
 }  // namespace dj

@@ -25,6 +25,7 @@ void use_debug_servers(DebugServers servers);
 // From now on no server is asked: a program would stand meanwhile.
 void let_debug_servers_be();
 bool may_ask_debug_servers();
+std::string debug_servers();  // those that may be asked, as DEBUGINFOD_URLS names them
 // A file was asked for and has not come.
 bool debug_servers_lacked();
 

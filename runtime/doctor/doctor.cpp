@@ -13,6 +13,7 @@
 #include "runtime/doctor/print_findings.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/process.h"
+#include "runtime/run/debug_servers.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/say.h"
@@ -85,6 +86,7 @@ int run_doctor(const Options& options) {
   Findings findings;
   Seen seen;
   examine_machine(options, findings);
+  let_servers_be_asked(options);
   std::optional<RightsKept> kept = become_equal_of_target(options);
   examine_files(options, findings);
   const size_t machine_rows = findings.size();

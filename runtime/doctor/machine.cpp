@@ -7,15 +7,18 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <thread>
 
 #include "compiler/base/counted.h"
 #include "compiler/tapset/library.h"
 #include "runtime/memory/thread_rows.h"
 #include "runtime/patch/kept_files.h"
+#include "runtime/process/control_group.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/map_query.h"
 #include "runtime/process/rights.h"
@@ -135,6 +138,20 @@ Verdicts look_at_overcommit(Machine&) {
        "vm.overcommit_memory is 2: each session's address space counts as memory, used or not"}};
 }
 
+// djtap starts a program and, for others' processes, a broker; a thread for each processor helps
+// it.
+Verdicts look_at_tasks(Machine&) {
+  constexpr unsigned kMost = 16;  // threads (parallel.h)
+  const uint64_t wanted = 2 + std::min(kMost, std::thread::hardware_concurrency());
+  const std::optional<GroupLimit> limit = group_limit(getpid(), GroupResource::Tasks);
+  if (!limit) return {{Health::Ok, "djtap's control group has no limit of threads"}};
+  const std::string what =
+      fmt::format("djtap's control group may have {} more ({}); djtap takes {}",
+                  counted(limit->left(), "thread"), limit->file, wanted);
+  if (limit->left() >= wanted) return {{Health::Ok, what}};
+  return {{Health::Limited, what + ": with fewer it starts more slowly, or starts no program"}};
+}
+
 constexpr Row<Machine> kRows[] = {
     {"kernel", look_at_kernel, "boot a later kernel"},
     {"ptrace", look_at_tracing,
@@ -153,6 +170,7 @@ constexpr Row<Machine> kRows[] = {
     {"overcommit", look_at_overcommit,
      "as root: sysctl vm.overcommit_memory=0; or ask for less: -D RINGBYTES=, STRINGBYTES=, "
      "MAXMAPENTRIES="},
+    {"threads", look_at_tasks, "raise the limit (pids.max; docker run --pids-limit)"},
 };
 
 Verdicts look_at_code_generator(const Options&) {

@@ -3,11 +3,16 @@
 // and their debug information.
 #include <fmt/format.h>
 
+#include <optional>
 #include <set>
+#include <sstream>
+#include <utility>
 
 #include "compiler/base/counted.h"
+#include "compiler/debuginfo/debuginfod.h"
 #include "compiler/debuginfo/module.h"
 #include "compiler/resolve/missing_debug_info.h"
+#include "compiler/stages/debug_servers.h"
 #include "runtime/doctor/patient.h"
 #include "runtime/process/process.h"
 #include "runtime/run/target.h"
@@ -64,7 +69,33 @@ Verdict missing(Module& module) {
           diag.help, module.path(), id};
 }
 
+// Where the file lies that debuginfod has brought before, or would be asked for.
+std::optional<Verdict> by_servers(const Module& module, const std::string& urls) {
+  const std::string& id = module.elf().build_id();
+  if (urls.empty() || id.empty()) return std::nullopt;
+  const std::string kept = kept_debug_file(id);
+  if (!kept.empty())
+    return Verdict{Health::Ok,
+                   fmt::format("{}: by debuginfod, which has brought {}", module.path(), kept),
+                   {},
+                   module.path(),
+                   id};
+  std::string asked;
+  std::istringstream each(urls);
+  for (std::string url; each >> url;) {
+    while (url.ends_with('/')) url.pop_back();
+    asked += fmt::format("{}{}/buildid/{}/debuginfo", asked.empty() ? "" : " ", url, id);
+  }
+  return Verdict{Health::Note,
+                 fmt::format("{}: by debuginfod, which a session asks when it lacks something: {}",
+                             module.path(), asked),
+                 "debuginfod-find debuginfo " + module.path() + " brings it now, if there is one",
+                 module.path(), id};
+}
+
 Verdicts look_at_debug_info(Patient& patient) {
+  const std::string urls = debug_servers();
+  let_debug_servers_be();  // all files of all objects are more than a session asks for
   Verdicts verdicts;
   std::set<std::string> seen;
   for (const MappedModule& mapped : patient.process.modules) {
@@ -73,7 +104,10 @@ Verdicts look_at_debug_info(Patient& patient) {
     if (!opened.ok()) continue;  // told by look_at_files()
     Module& module = *opened.value();
     if (module.debug_info() == nullptr) {
-      verdicts.push_back(missing(module));
+      const bool is_readable = module.why_unreadable().empty();
+      std::optional<Verdict> servers;
+      if (is_readable) servers = by_servers(module, urls);
+      verdicts.push_back(servers ? std::move(*servers) : missing(module));
       continue;
     }
     const std::string& id = module.elf().build_id();

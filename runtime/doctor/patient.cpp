@@ -14,6 +14,7 @@
 #include "runtime/process/c_library.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/process/seccomp_filters.h"
+#include "runtime/process/signal_stacks.h"
 #include "runtime/run/target.h"
 #include "runtime/shared/denied.h"
 
@@ -26,6 +27,9 @@ void look_at_threads(Patient& patient, Stopped& stopped) {
   patient.uncaught = check_uncaught(stopped);
   patient.denied = denied_by_filters(stopped);
   patient.rows = may_have_rows(stopped);
+  patient.least_stack = least_signal_stack(stopped);
+  if (patient.borrowed.ok() && patient.uncaught.ok())
+    patient.small_stack = small_signal_stack(stopped, patient.least_stack);
   if (patient.use_rseq) patient.control_blocks = check_control_blocks(stopped);
 }
 
@@ -90,6 +94,19 @@ Verdicts look_at_int3(Patient& patient) {
   return {{Health::Limited, "places that cannot be a jump are skipped: " + why}};
 }
 
+Verdicts look_at_signal_stacks(Patient& patient) {
+  if (!patient.borrowed.ok() || !patient.uncaught.ok())
+    return {{Health::Note, "not known, as no system call can be made in the target"}};
+  if (!patient.small_stack.ok()) return {{Health::Note, patient.small_stack.error().message}};
+  const uint64_t bytes = patient.small_stack.value();
+  if (bytes == 0)
+    return {{Health::Ok, "no thread has an alternate one that is too small for a trap on it"}};
+  return {{Health::Limited,
+           fmt::format("a thread has an alternate one of {} bytes, and a trap on it needs {}: "
+                       "places that cannot be a jump are skipped",
+                       bytes, patient.least_stack)}};
+}
+
 Verdicts look_at_earlier_sessions(Patient& patient) {
   if (!patient.earlier.ok()) return {{Health::Limited, patient.earlier.error().message}};
   if (patient.earlier.value() == 0) return {{Health::Ok, "none has left anything"}};
@@ -119,6 +136,9 @@ constexpr Row<Patient> kRows[] = {
     {"rows of threads", look_at_rows,
      "what counts is right all the same, and takes some nanoseconds more"},
     {"int3", look_at_int3, "djtap -n lists the places that are skipped"},
+    {"signal stacks", look_at_signal_stacks,
+     "djtap -n lists the places that are skipped; or the program asks for more: "
+     "2 * sysconf(_SC_SIGSTKSZ)"},
     {"C library", look_at_c_library, ""},
     {"earlier sessions", look_at_earlier_sessions, "djtap clean PID"},
 };

@@ -24,6 +24,8 @@ struct Patient {
   Status control_blocks = ok_status();    // check_control_blocks()
   Result<uint64_t> denied = uint64_t{0};  // denied_by_filters()
   Result<bool> rows = false;              // may_have_rows()
+  Result<uint64_t> small_stack = uint64_t{0};  // small_signal_stack(), and least_signal_stack()
+  uint64_t least_stack = 0;
   bool confined = false;                  // some thread is under seccomp
 
   // Sessions that were killed, or have left memory; what cannot be looked at says why.

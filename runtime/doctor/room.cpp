@@ -12,6 +12,7 @@
 #include "runtime/memory/arena_place.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/memory/shared_file.h"
+#include "runtime/process/control_group.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
 
@@ -95,6 +96,21 @@ Verdicts look_at_limits(Patient& patient) {
                                    all.bytes >> 20)}};
 }
 
+// What a session's data and code may grow to counts for the group of whoever touches it first,
+// which is mostly the target.
+Verdicts look_at_group(Patient& patient) {
+  const ArenaPlace place = arena_at(patient.options, kNominalBase);
+  const uint64_t bytes = place.end() - place.base + kIslandBytes;
+  const std::optional<GroupLimit> limit = group_limit(patient.process.pid, GroupResource::Memory);
+  if (!limit) return {{Health::Ok, "its control group has no limit"}};
+  const std::string what = fmt::format(
+      "its control group has {} MB left ({}), of which a session "
+      "takes {} MB when all its buffers are full",
+      limit->left() >> 20, limit->file, bytes >> 20);
+  if (limit->left() >= bytes) return {{Health::Ok, what}};
+  return {{Health::Limited, what + ": the kernel may end the program then"}};
+}
+
 Verdicts look_at_own_limits(Patient& patient) {
   const ArenaPlace place = arena_at(patient.options, kNominalBase);
   const Result<SharedFile> data = SharedFile::make(
@@ -111,6 +127,9 @@ constexpr Row<Patient> kRows[] = {
     {"memory limits", look_at_limits,
      "raise the limit (prlimit --pid PID, ulimit), or ask for less: -D RINGBYTES=..., "
      "STRINGBYTES=..."},
+    {"memory of its group", look_at_group,
+     "raise the limit (memory.max; docker run --memory), or ask for less: -D RINGBYTES=..., "
+     "STRINGBYTES=..., MAXMAPENTRIES=..."},
     {"djtap's memory", look_at_own_limits, "raise djtap's own limits (ulimit -f, ulimit -v)"},
 };
 

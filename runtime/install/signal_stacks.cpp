@@ -2,15 +2,15 @@
 // A trap in a signal handler puts a second signal frame onto the handler's stack. On an alternate
 // stack that is too small for two the kernel kills the program, so places that trap are refused:
 // when such a stack is there at arming, and as soon as the program asks for one.
+#include "runtime/process/signal_stacks.h"
+
 #include <fmt/format.h>
-#include <signal.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
 #include <set>
 
 #include "runtime/install/install.h"
-#include "runtime/process/remote_call.h"
 #include "runtime/shared/denied.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/shared/trap.h"
@@ -18,32 +18,11 @@
 namespace dj {
 namespace {
 
-// What the program's handler and ours need beside the two frames, at least.
-constexpr uint64_t kHandlersBytes = 1024;
-
 std::string reason(uint64_t bytes, uint64_t least) {
   if (bytes == abi::kNoSigreturn)
     return "SIGTRAP (the program's seccomp filter denies rt_sigreturn)";
   if (bytes == abi::kTraced) return "SIGTRAP (the program has asked to be traced)";
   return fmt::format("small-sigaltstack ({} bytes, a trap on it needs {})", bytes, least);
-}
-
-// The smallest alternate stack of a thread below `least`; 0: all are large enough.
-Result<uint64_t> smallest_stack(Stopped& stopped, uint64_t threads, uint64_t least) {
-  const uint64_t at = threads + offsetof(abi::ThreadTable, signal_stack);
-  uint64_t smallest = 0;
-  for (pid_t tid : stopped.threads()) {
-    DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped, tid));
-    DJ_TRY_DO(call.checked("sigaltstack", SYS_sigaltstack, {0, at}));
-    stack_t stack = {};
-    DJ_TRY_DO(stopped.read(at, {reinterpret_cast<uint8_t*>(&stack), sizeof stack}));
-    DJ_TRY_DO(call.give_back());
-    const bool used = (stack.ss_flags & SS_DISABLE) == 0;
-    if (used && stack.ss_size < least && (smallest == 0 || stack.ss_size < smallest)) {
-      smallest = stack.ss_size;
-    }
-  }
-  return smallest;
 }
 
 // With those whose jumps end in the bytes of these.
@@ -69,8 +48,9 @@ Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
     return false;
   }
   abi::TrapTable& table = traps_.table();
-  const uint64_t least = 2 * signal_frame_bytes(stopped.threads().front()) + kHandlersBytes;
-  DJ_TRY(uint64_t bytes, smallest_stack(stopped, traps_.threads(), least));
+  const uint64_t least = least_signal_stack(stopped);
+  const uint64_t at = traps_.threads() + offsetof(abi::ThreadTable, signal_stack);
+  DJ_TRY(uint64_t bytes, small_signal_stack(stopped, least, at));
   if ((denied & abi::asked_bit(SYS_rt_sigreturn)) != 0) bytes = abi::kNoSigreturn;
   table.stack_least = least;
   if (bytes == 0) {
