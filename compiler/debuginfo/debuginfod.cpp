@@ -27,7 +27,7 @@ using Clock = std::chrono::steady_clock;
 
 // Question: one file that is asked for. The thread that asks and the one that waits share it.
 struct Question {
-  std::string build_id;
+  std::string build_id, name;
   int seconds = 0;
   std::function<bool()> is_over;
 
@@ -103,8 +103,8 @@ int go_on(void* handle, long done, long of) {
 }
 
 void ask(std::shared_ptr<Question> question) {
-  void* handle = client().begin();
-  int fd = -ENOMEM;
+  void* handle = client().find != nullptr ? client().begin() : nullptr;
+  int fd = client().find != nullptr ? -ENOMEM : -ENOSYS;
   std::string path, url;
   if (handle != nullptr) {
     client().set_user_data(handle, &question);
@@ -179,6 +179,7 @@ class Asker {
     const auto known = answers_.find(build_id);
     if (known != answers_.end()) return known->second;
     if (servers_.urls.empty() || build_id.empty()) return nullptr;
+    if (is_beside_) return ask_beside(build_id, name);
     std::shared_ptr<ObjectFile> file;
     servers_.wait(fmt::format("asking debuginfod for the symbols of {}", name),
                   [&] { file = ask_servers(build_id, name); });
@@ -187,8 +188,72 @@ class Asker {
     lacked_ = lacked_ || file == nullptr;
     return answers_[build_id] = file;
   }
+  void go_beside() {
+    const std::lock_guard lock(mutex_);
+    is_beside_ = true;
+  }
+  // The objects whose files have come and were not used.
+  std::vector<std::string> end_beside() {
+    const std::lock_guard lock(mutex_);
+    std::vector<std::string> names;
+    for (const auto& [build_id, question] : beside_) {
+      const std::lock_guard own(question->mutex);
+      question->is_stopped = question->is_stopped || !question->is_done;
+    }
+    for (const auto& [build_id, question] : beside_) {
+      if (!break_off(*question) || question->is_stopped) continue;
+      if (answer_to(*question, true, question->name)) names.push_back(question->name);
+    }
+    beside_.clear();
+    if (!failure_.empty()) servers_.tell(std::exchange(failure_, ""));
+    return names;
+  }
 
  private:
+  // libdebuginfod looks about once a second whether it is to go on: a thread that it still has when
+  // djtap ends would use what is being destroyed.
+  static bool break_off(Question& question) {
+    constexpr std::chrono::seconds kPatience(3);
+    std::unique_lock lock(question.mutex);
+    return question.changed.wait_for(lock, kPatience, [&] { return question.is_done; });
+  }
+
+  std::shared_ptr<ObjectFile> ask_beside(const std::string& build_id, const std::string& name) {
+    constexpr size_t kMost = 16;  // threads that ask
+    const auto asked = beside_.find(build_id);
+    if (asked != beside_.end()) {
+      const std::shared_ptr<Question> question = asked->second;
+      const bool is_done = [&] {
+        const std::lock_guard lock(question->mutex);
+        return question->is_done;
+      }();
+      if (!is_done) return nullptr;
+      beside_.erase(asked);
+      return answers_[build_id] = answer_to(*question, true, name);
+    }
+    const std::string kept = kept_debug_file(build_id);
+    Result<ObjectFile> file = kept.empty() ? Error{"none"} : ObjectFile::open(kept);
+    if (file.ok()) return answers_[build_id] = std::make_shared<ObjectFile>(file.take());
+    if (beside_.size() >= kMost) return nullptr;
+    if (const auto question = begin_asking(build_id, name)) beside_[build_id] = question;
+    return nullptr;
+  }
+
+  // Null: the system has no thread to give.
+  std::shared_ptr<Question> begin_asking(const std::string& build_id, const std::string& name) {
+    const auto question = std::make_shared<Question>();
+    question->build_id = build_id;
+    question->name = name;
+    question->seconds = servers_.seconds;
+    question->is_over = servers_.is_over;
+    try {
+      std::thread(ask, question).detach();
+    } catch (const std::system_error&) {
+      return nullptr;
+    }
+    return question;
+  }
+
   void give_up(const std::string& why) {
     failure_ = why;
     servers_.urls.clear();
@@ -201,15 +266,8 @@ class Asker {
           "libdebuginfod1)");
       return nullptr;
     }
-    const auto question = std::make_shared<Question>();
-    question->build_id = build_id;
-    question->seconds = servers_.seconds;
-    question->is_over = servers_.is_over;
-    try {
-      std::thread(ask, question).detach();
-    } catch (const std::system_error&) {
-      return nullptr;  // the system has no thread to give
-    }
+    const std::shared_ptr<Question> question = begin_asking(build_id, name);
+    if (!question) return nullptr;
     return answer_to(*question, wait_for(*question), name);
   }
 
@@ -252,6 +310,8 @@ class Asker {
   DebugServers servers_;
   std::map<std::string, std::shared_ptr<ObjectFile>> answers_;  // by build id; null: none
   bool lacked_ = false;
+  bool is_beside_ = false;
+  std::map<std::string, std::shared_ptr<Question>> beside_;  // by build id
   std::string failure_;  // to be told
 };
 
@@ -263,6 +323,12 @@ Asker& asker() {
 }  // namespace
 
 void use_debug_servers(DebugServers servers) { asker().use(std::move(servers)); }
+void ask_debug_servers_beside() {
+  asker().go_beside();
+  static const int ends_it = std::atexit([] { end_asking_beside(); });  // however the session ends
+  static_cast<void>(ends_it);
+}
+std::vector<std::string> end_asking_beside() { return asker().end_beside(); }
 void let_debug_servers_be() { asker().let_be(); }
 bool may_ask_debug_servers() { return !asker().urls().empty(); }
 std::string debug_servers() { return asker().urls(); }

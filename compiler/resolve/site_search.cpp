@@ -203,12 +203,17 @@ bool names_itself(PointQuery& query, const FunctionPattern& pattern,
   });
 }
 
+bool names_an_object(PointQuery& query, const FunctionPattern& pattern) {
+  return !pattern.object.empty() || query.component("process") != nullptr;
+}
+
 // A wildcard means what it matches in an object that is named, or in the program itself. What is
 // tried, '?', may as well be missing.
 void fetch_for_wildcard(PointQuery& query, const FunctionPattern& pattern,
                         const std::vector<size_t>& objects) {
-  if (!pattern.is_wild() || query.point.optional) return;
-  const bool is_named = !pattern.object.empty() || query.component("process") != nullptr;
+  const bool is_later = query.modules.first_new() > 0;  // nobody waits
+  if (!pattern.is_wild() || (query.point.optional && !is_later)) return;
+  const bool is_named = names_an_object(query, pattern);
   for (size_t i : objects) {
     if (Module* file = is_named || i == 0 ? query.modules.open(i) : nullptr) file->fetch_symbols();
   }
@@ -240,8 +245,12 @@ bool find_pattern(PointQuery& query, FunctionPattern pattern, Span span, const S
     search_all(foreign);
     pattern = std::move(usual);
   }
+  // What the program opens later is asked for where the script means that object: elsewhere the
+  // name may be another's, and '?' says no more than that it comes later.
+  const bool is_later = query.modules.first_new() > 0;
+  const bool may_be_there = is_later ? names_an_object(query, pattern) : !query.point.optional;
   const bool is_unknown = sites.empty() && tally.ifuncs.empty() && tally.refused.empty() &&
-                          tally.missing.empty() && !query.point.optional;
+                          tally.missing.empty() && may_be_there;
   // Another object's symbols are of no use where these have the name.
   for (size_t n = 0; n < objects.size() && is_unknown && sites.empty(); n++) {
     Module* file = query.modules.open(objects[n]);

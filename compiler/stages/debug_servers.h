@@ -4,6 +4,7 @@
 #pragma once
 #include <functional>
 #include <string>
+#include <vector>
 
 namespace dj {
 
@@ -22,8 +23,13 @@ struct DebugServers {
 
 // Before this call no server is asked.
 void use_debug_servers(DebugServers servers);
-// From now on no server is asked: a program would stand meanwhile.
+// From now on no server is asked.
 void let_debug_servers_be();
+// From now on nobody waits for a server, since a program stands meanwhile: what the client's cache
+// has is used, and threads bring what it has not.
+void ask_debug_servers_beside();
+// Ends these threads. Returns the objects whose files have come and were not used.
+std::vector<std::string> end_asking_beside();
 bool may_ask_debug_servers();
 std::string debug_servers();  // those that may be asked, as DEBUGINFOD_URLS names them
 // A file was asked for and has not come.

@@ -89,7 +89,7 @@ std::optional<int> compile_for(const Options& options, std::optional<TracedProce
 
 void plan_patches_for(const Options& options, const TracedProcess& process, ModuleCodes& codes,
                       Compiled& compiled, StageClock& clock) {
-  let_debug_servers_be();
+  ask_debug_servers_beside();
   const PatchOptions patching = patch_options(options, compiled);
   const PatchInput input = {.plan = compiled.plan,
                             .modules = process.modules,

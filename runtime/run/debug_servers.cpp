@@ -91,4 +91,13 @@ void ask_servers_as(uid_t user) {
   let_debug_servers_be();
 }
 
+void tell_late_debug_files() {
+  std::string names;
+  for (const std::string& name : end_asking_beside()) names += (names.empty() ? "" : ", ") + name;
+  if (!names.empty())
+    tell_warning("DJ4909", fmt::format("debug files came during the session, for objects that the "
+                                       "program had opened before: {}; the next session has them",
+                                       names));
+}
+
 }  // namespace dj

@@ -16,4 +16,7 @@ void hide_servers_secrets();
 // in /var/tmp where the user has no home.
 void ask_servers_as(uid_t user);
 
+// To be called when the session has ended: says which debug files have come too late for it.
+void tell_late_debug_files();
+
 }  // namespace dj

@@ -24,6 +24,7 @@
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/own_tracee.h"
 #include "runtime/run/arming.h"
+#include "runtime/run/debug_servers.h"
 #include "runtime/run/host_probes.h"
 #include "runtime/run/later_objects.h"
 #include "runtime/run/say.h"
@@ -186,6 +187,7 @@ void report_end(const Options& options, const Compiled& compiled, LuaOutputs& lu
 // What stderr has to say when all is over.
 void report_run(const Options& options, const Sources& sources, const Compiled& compiled,
                 Session& session, const LuaOutputs& lua, Output& output) {
+  tell_late_debug_files();
   output.flush();
   session.tell_misread_tables();
   report_losses({session.words(), compiled.program, compiled.plan, compiled.layout});
