@@ -96,6 +96,7 @@ def test_one_whose_text_somebody_else_has_changed(attach, program):
 
 def own_looks_at_mappings(number, folder):
     """How often djtap reads the whole list of a process's mappings while its target opens `number` objects; what it counts."""
+    run.need_own_symbols()
     for i in range(number):
         shutil.copy(LIBRARY, folder / f"{i}.so")
     inner = run.command(["-e", 'probe func("*!lib_work") { n++ }', "--", victim("many_objects"), folder, number])
