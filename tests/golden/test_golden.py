@@ -157,3 +157,14 @@ def test_every_stage_has_a_golden():
 def test_there_are_many_wrong_scripts_of_every_stage():
     stages = [path.relative_to(HERE).parts[1] for path in GOLDENS if path.relative_to(HERE).parts[0] == "ko"]
     assert set(stages) == set(REJECTS) and len(stages) >= 250
+
+
+def test_each_wrong_script_says_what_is_wrong():
+    """In its first comment, which tells a reader what the error is about; no two files of a stage say the same."""
+    titles = {}
+    for path in WRONG:
+        lines = [line for line in path.read_text().splitlines()[:2] if not re.match(r"// (args:|SPDX)", line)]
+        match = re.match(r"(#|//) (.+)$", lines[0]) if lines else None
+        assert match, path
+        titles.setdefault((path.parent.name, match[2]), []).append(path.name)
+    assert {title: names for title, names in titles.items() if len(names) > 1} == {}
