@@ -80,6 +80,7 @@ TEST_F(ArrivingJumps, NobodyArrivesAtAnotherInstruction) {
 }
 
 TEST_F(ArrivingJumps, LeadElsewhere) {
+  ASSERT_FALSE(found().empty());
   for (const ArrivingJump& jump : found()) {
     const auto original = bytes_at(victim_.text.text, jump.address).first(jump.length);
     const uint64_t elsewhere = jump.address + 0x7000'0000;

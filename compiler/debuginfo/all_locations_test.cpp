@@ -111,21 +111,35 @@ void print(const Reasons& sum) {
   }
 }
 
+// A place of a variable is what most reasons are none for: a file without any was not read.
+size_t places_in(const Reasons& sum) {
+  const auto places = sum.find("");
+  return places == sum.end() ? 0 : places->second.count;
+}
+
 TEST(AllLocations, OfTheCLibrary) {
   Reasons sum;
   add_file("/lib/x86_64-linux-gnu/libc.so.6", sum);
   add_file("/lib/x86_64-linux-gnu/libm.so.6", sum);
   print(sum);
+  if (sum.empty()) {
+    GTEST_SKIP() << "the C library's debug information is not installed";
+  }
+  EXPECT_GT(places_in(sum), 10'000u);
 }
 
 TEST(AllLocations, OfFilesThatAreAskedFor) {
   const char* paths = std::getenv("DJTAP_SCAN");
-  std::istringstream all(paths ? paths : "");
+  if (!paths) {
+    GTEST_SKIP() << "DJTAP_SCAN names no files";
+  }
+  std::istringstream all(paths);
   Reasons sum;
   for (std::string path; std::getline(all, path, ':');) {
     add_file(path, sum);
   }
   print(sum);
+  EXPECT_GT(places_in(sum), 0u);
 }
 
 }  // namespace

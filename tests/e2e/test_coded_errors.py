@@ -192,7 +192,9 @@ def test_output_that_is_lost_is_told_as_json(djtap_once):
 
 
 def test_every_code_of_a_session_is_explained():
-    for code in re.findall(r"DJ_CODE\((DJ[45]\d{3})", (paths.ROOT / "compiler" / "diag" / "codes.def").read_text()):
+    codes = re.findall(r"DJ_CODE\((DJ[45]\d{3})", (paths.ROOT / "compiler" / "diag" / "codes.def").read_text())
+    assert codes
+    for code in codes:
         text = subprocess.run([paths.DJTAP, "--explain", code], capture_output=True, text=True, check=True).stdout
         assert text.startswith(f"{code}, a{' warning' if code[3] == '9' else 'n error'} found "), text
 

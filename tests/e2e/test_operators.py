@@ -68,7 +68,7 @@ def test_parameters_in_hexadecimal(djtap):
     result = djtap("-e", 'probe process.function("work") { println($$parms, "; ", $$parms$); exit() }', "-c", victim("count"))
     plain, pretty = next(line for line in result.stdout.split("\n") if "; " in line).split("; ")
     assert [int(value.split("=")[1], 16) for value in plain.split()] == [int(value.split("=")[1]) for value in pretty.split()], result
-    assert all("=0x" in value for value in plain.split()), result
+    assert plain and all("=0x" in value for value in plain.split()), result
 
 
 ORDER = "expected == or !=, as this has no order in the condition of %( ... %?"
