@@ -27,7 +27,8 @@ def project_files(*endings):
 
 
 LICENCE = "SPDX-License-Identifier: "
-TOP_FILES = ("CHANGELOG.md", "CMakeLists.txt", "CONTRIBUTING.md", "README.md", "SECURITY.md", ".clang-format", ".gitignore", "pytest.ini")
+TOP_FILES = ("CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "README.md", "SECURITY.md", ".clang-format",
+             ".gitignore", "pytest.ini")
 
 
 def licence_of(name):
