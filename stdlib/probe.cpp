@@ -9,19 +9,19 @@
 using namespace dj;
 
 namespace {
-const abi::Str* site_text(uint32_t site, uint32_t abi::SiteInfo::*field) {
+const abi::Str* site_text(uint32_t site, abi::ArenaRef<const abi::Str> abi::SiteInfo::* field) {
   const abi::Header* header = agent::arena();
   if (site >= header->site_count) return agent::empty_string();
   const abi::SiteInfo& info = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site];
-  uint64_t text = info.*field;
-  const bool nameless = text == 0 || abi::text_of(reinterpret_cast<const abi::Str*>(text)).len == 0;
+  const abi::Str* text = (info.*field).is_set() ? (info.*field).get(agent::place()) : nullptr;
+  const bool nameless = text == nullptr || abi::text_of(text).len == 0;
   if (nameless && info.pc != 0) {  // only a sample has a place without a name
     const agent::StackSymbolAt at = agent::symbol_at(info.pc, agent::kWalkedNow);
     const abi::Str* found = field == &abi::SiteInfo::module ? at.module : at.name;
     // The table's text is not the one that keys are compared with.
     return found == nullptr ? agent::empty_string() : dj_intern(found);
   }
-  return text == 0 ? agent::empty_string() : reinterpret_cast<const abi::Str*>(text);
+  return text == nullptr ? agent::empty_string() : text;
 }
 }  // namespace
 

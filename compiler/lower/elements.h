@@ -8,7 +8,7 @@ namespace dj::ir {
 
 // The array's abi::Map.
 llvm::Constant* map(Code& code, GlobalId array);
-// Evaluates the keys into a row: strings as ArenaRefs, the word of a '*' 0.
+// Evaluates the keys into a row: strings as StrWords, the word of a '*' 0.
 llvm::Value* keys(Body& body, const std::vector<ExprPtr>& keys);
 // Bit i: key i is given. Of a slice some are not.
 llvm::Value* given_keys(Code& code, const std::vector<ExprPtr>& keys);

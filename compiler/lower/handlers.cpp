@@ -14,6 +14,7 @@
 #include "compiler/lower/body.h"
 #include "compiler/lower/handler_frame.h"
 #include "compiler/lower/needs.h"
+#include "compiler/lower/strings.h"
 #include "compiler/lower/tail_calls.h"
 #include "compiler/stages/samples.h"
 #include "stdlib/builtins.h"
@@ -312,8 +313,7 @@ Status define_function(Unit& unit, FunctionId id) {
   llvm::AllocaInst* result = body.code().slot(unit.word, "result");
   body.set_result(result);
   llvm::Value* nothing = unit.number(0);
-  if (source.result == Type::Str)
-    nothing = b.CreateLoad(unit.word, unit.address(unit.constant_word("")));
+  if (source.result == Type::Str) nothing = literal(body.code(), "").word;
   b.CreateStore(nothing, result);
 
   llvm::BasicBlock* too_deep = llvm::BasicBlock::Create(unit.context, "too_deep", function);

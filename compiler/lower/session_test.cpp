@@ -132,23 +132,24 @@ void TestSession::format_arena() {
     if (shape) std::memcpy(reinterpret_cast<void*>(place.shape_address), shape, sizeof *shape);
     if (global.storage == Storage::Array) {
       abi::map_init(reinterpret_cast<abi::Map*>(place.address), map_form(global, place, layout),
-                    place.data);
+                    place.data - layout.base);
     }
   }
   format_tables();
   for (size_t i = 0; i < layout.constant_texts.size(); ++i) {
-    *reinterpret_cast<uint64_t*>(layout.constant_words[i]) =
-        layout.base + interned(layout.constant_texts[i]);
+    *reinterpret_cast<uint32_t*>(layout.constant_words[i]) =
+        static_cast<uint32_t>(interned(layout.constant_texts[i]));
   }
 }
 
 void TestSession::format_tables() {
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  abi::strings_init(reinterpret_cast<abi::Strings*>(layout.header.strings), layout.string_data,
-                    string_bytes, layout.string_constants, string_bytes);
+  abi::strings_init(reinterpret_cast<abi::Strings*>(layout.header.strings),
+                    layout.string_data - layout.base, string_bytes,
+                    layout.string_constants - layout.base, string_bytes);
   if (layout.header.captures)
     abi::captures_init(reinterpret_cast<abi::Captures*>(layout.header.captures),
-                       layout.capture_data, plan.handlers.size());
+                       layout.capture_data - layout.base, plan.handlers.size());
 }
 
 void TestSession::plan_probes(const SessionOptions& options) {
@@ -221,7 +222,7 @@ int64_t TestSession::number(const std::string& global) {
 }
 
 std::string TestSession::text(const std::string& global) {
-  const auto ref = *reinterpret_cast<const abi::ArenaRef*>(slot(global).address);
+  const auto ref = *reinterpret_cast<const abi::StrWord*>(slot(global).address);
   const abi::Text text = abi::text_of(abi::str_at(&header(), ref));
   return std::string(text.data, text.len);
 }
@@ -230,7 +231,7 @@ int64_t TestSession::element(const std::string& array, std::vector<uint64_t> key
   return entry<int64_t(uint64_t, const uint64_t*)>("dj_map_get")(slot(array).address, keys.data());
 }
 
-abi::ArenaRef TestSession::interned(const std::string& text) {
+abi::StrWord TestSession::interned(const std::string& text) {
   std::vector<char> bytes(sizeof(abi::Str) + text.size());
   auto* str = reinterpret_cast<abi::Str*>(bytes.data());
   str->len = static_cast<uint32_t>(text.size());

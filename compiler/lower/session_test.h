@@ -40,7 +40,7 @@ class TestSession {
   int64_t number(const std::string& global);
   std::string text(const std::string& global);
   int64_t element(const std::string& array, std::vector<uint64_t> keys);
-  abi::ArenaRef interned(const std::string& text);
+  abi::StrWord interned(const std::string& text);
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(layout.base); }
   abi::SessionWords& words() { return *abi::session_words(&header()); }
 

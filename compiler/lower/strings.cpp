@@ -8,11 +8,19 @@ namespace dj::ir {
 
 using ast::BinOp;
 
+namespace {
+
+llvm::Value* at_offset(Code& code, llvm::Value* offset, uint64_t more = 0) {
+  return code.b.CreateAdd(offset, code.number(static_cast<int64_t>(code.unit.layout.base + more)));
+}
+
+}  // namespace
+
 Value literal(Code& code, const std::string& text) {
-  llvm::LoadInst* word = code.load(code.unit.address(code.unit.constant_word(text)));
-  // Written before the first handler runs, never again.
-  word->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(code.unit.context, {}));
-  return {word, true};
+  llvm::LoadInst* ref = code.load32(code.unit.address(code.unit.constant_ref(text)));
+  // Written before the first handler runs, never again; by djtap alone.
+  ref->setMetadata(llvm::LLVMContext::MD_invariant_load, llvm::MDNode::get(code.unit.context, {}));
+  return {at_offset(code, code.b.CreateZExt(ref, code.unit.word)), true};
 }
 
 Value intern(Code& code, Value string) {
@@ -27,7 +35,7 @@ Value from_ref(Code& code, llvm::Value* word) {
   llvm::Value* offset = code.b.CreateSub(word, number(range.first));
   llvm::Value* inside = code.b.CreateICmpULT(offset, number(range.span));
   llvm::Value* safe = code.b.CreateSelect(inside, offset, code.number(0));
-  return {code.b.CreateAdd(safe, number(code.unit.layout.base + range.first)), true};
+  return {at_offset(code, safe, range.first), true};
 }
 
 llvm::Value* to_ref(Code& code, Value string) {

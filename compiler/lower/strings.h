@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Strings as handlers have them in registers: the address of a Str. In globals, keys and elements
-// of arrays they stand as ArenaRefs (runtime/shared/strings.h), whose Strs are interned: from_ref()
+// of arrays they stand as StrWords (runtime/shared/strings.h), whose Strs are interned: from_ref()
 // and to_ref() are the only ways between the two.
 #pragma once
 #include <string>
@@ -13,10 +13,10 @@ namespace dj::ir {
 // text: one of Layout::constant_texts.
 Value literal(Code& code, const std::string& text);
 Value intern(Code& code, Value string);
-// What the ArenaRef refers to, as abi::str_at() says it; whatever the word is, that lies in the
+// What the StrWord refers to, as abi::str_at() says it; whatever the word is, that lies in the
 // arena.
 Value from_ref(Code& code, llvm::Value* word);
-// The ArenaRef to the interned Str of this text.
+// The StrWord of the interned Str of this text.
 llvm::Value* to_ref(Code& code, Value string);
 // The address of an interned Str, or 0 for "".
 Value or_empty(Code& code, llvm::Value* address);

@@ -161,7 +161,7 @@ llvm::Constant* Unit::text(const std::string& text) {
   return global;
 }
 
-uint64_t Unit::constant_word(const std::string& text) const {
+uint64_t Unit::constant_ref(const std::string& text) const {
   auto found = constants_.find(text);
   CHECK(found != constants_.end());
   return found->second;

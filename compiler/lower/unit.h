@@ -45,9 +45,9 @@ class Unit {
                                bool returns_string, bool returns_void);
   // A Str with this text in the module's read-only data.
   llvm::Constant* text(const std::string& text);
-  // Address of the arena word that holds the interned Str of `text` (one of
+  // Address of the ArenaRef<const Str> to the interned Str of `text` (one of
   // Layout::constant_texts).
-  uint64_t constant_word(const std::string& text) const;
+  uint64_t constant_ref(const std::string& text) const;
   uint32_t span_index(Span span);
   llvm::Constant* address(uint64_t arena_address) const;  // as a pointer constant
   llvm::Constant* number(int64_t value) const { return llvm::ConstantInt::getSigned(word, value); }

@@ -145,7 +145,7 @@ void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, 
   }
   layout.constant_texts.assign(texts.begin(), texts.end());
   for (size_t i = 0; i < layout.constant_texts.size(); ++i) {
-    layout.constant_words.push_back(cursor.take(8, 8));
+    layout.constant_words.push_back(cursor.take(sizeof(uint32_t), sizeof(uint32_t)));
   }
 }
 

@@ -10,6 +10,7 @@
 #include "compiler/stages/plan.h"
 #include "compiler/stages/program.h"
 #include "runtime/shared/abi.h"
+#include "runtime/shared/arena_ref.h"
 #include "runtime/shared/map.h"
 #include "runtime/shared/strings.h"
 
@@ -47,14 +48,15 @@ struct Layout {
   uint64_t base = 0;    // below 2 GB
   uint64_t bytes = 0;   // page-aligned; the arena is sparse
   uint32_t cpus = 1;
+  abi::Arena arena() const { return {base, bytes}; }
   Limits limits;
   abi::Header header = {};  // filled but for what only the session knows (pid, ticket, tsc, trap_table)
   std::vector<GlobalSlot> globals;              // by GlobalId
   std::vector<std::string> constant_texts;      // interned by the controller at start
-  std::vector<uint64_t> constant_words;         // constants: where each one's address is stored
-  uint64_t string_constants = 0, string_data = 0;  // addresses for strings_init()
-  abi::RefRange refs = {};                         // what ArenaRefs may refer to
-  uint64_t capture_data = 0;                       // address for captures_init(); 0: none
+  std::vector<uint64_t> constant_words;  // constants: address of each one's ArenaRef<const Str>
+  uint64_t string_constants = 0, string_data = 0;  // addresses of what strings_init() wants
+  abi::RefRange refs = {};                         // what StrWords may refer to
+  uint64_t capture_data = 0;                       // address of what captures_init() wants; 0: none
   uint32_t thread_rows = 0;                     // ThreadRows::count
   // Address of the first of the threads' own rows of counters.
   uint64_t thread_words() const {

@@ -4,12 +4,15 @@
 #pragma once
 #include "runtime/agent/rseq.h"
 #include "runtime/shared/abi.h"
+#include "runtime/shared/arena_ref.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/entries.h"
 
 namespace dj::agent {
 
 inline const abi::Header* arena() { return reinterpret_cast<const abi::Header*>(dj_arena_base); }
+// Where this process has it.
+inline abi::Arena place() { return {dj_arena_base, arena()->arena_bytes}; }
 inline abi::SessionWords& words() { return *abi::session_words(arena()); }
 
 inline void count_skip(abi::Skip reason) { abi::add(&words().skipped[reason], 1); }

@@ -23,13 +23,13 @@ namespace dj::abi {
 
 // Whether node `index` is in its chain. One that a killed process was about to insert is not,
 // though filled.
-inline bool map_is_linked(const Map* map, uint32_t index) {
-  uint64_t link = load(map_head(map, load(&map_node(map, index)->hash)));
+inline bool map_is_linked(Arena arena, const Map* map, uint32_t index) {
+  uint64_t link = load(map_head(arena, map, load(&map_node(arena, map, index)->hash)));
   for (uint32_t steps = 0; steps < map->capacity; ++steps) {
     uint64_t next = link & kLinkIndexMask;
     if (next == 0 || next > map->capacity) return false;
     if (next == index + 1) return true;
-    link = load(&map_node(map, static_cast<uint32_t>(next) - 1)->link);
+    link = load(&map_node(arena, map, static_cast<uint32_t>(next) - 1)->link);
   }
   return false;
 }
@@ -37,10 +37,10 @@ inline bool map_is_linked(const Map* map, uint32_t index) {
 // Calls visit(const MapNode&, const Stat*) for every element; the Stat is null where elements are
 // words. The controller has its own way, which believes no link (map_elements.h).
 template <typename Visit>
-void map_each(const Map* map, Visit visit) {
-  for (uint32_t i = 0; i < map_used(map); ++i) {
-    MapNode* node = map_node(map, i);
-    if ((load(&node->pair.second) & kNodeAlive) == 0 || !map_is_linked(map, i)) continue;
+void map_each(Arena arena, const Map* map, Visit visit) {
+  for (uint32_t i = 0; i < map_used(arena, map); ++i) {
+    MapNode* node = map_node(arena, map, i);
+    if ((load(&node->pair.second) & kNodeAlive) == 0 || !map_is_linked(arena, map, i)) continue;
     visit(*node,
           map->shape.bytes != 0 ? map_node_stat(map, node) : static_cast<const Stat*>(nullptr));
   }
@@ -79,11 +79,11 @@ class TestArena : public testing::Test {
     header.threads = private_.take(sizeof(abi::ThreadTable));
     header.strings = constants_.take(sizeof(abi::Strings));
     const uint64_t constants = constants_.take(kStringBytes);
-    abi::strings_init(&strings(), take(abi::strings_data_bytes(kStringBytes)), kStringBytes,
-                      constants, kStringBytes);
+    abi::strings_init(&strings(), take(abi::strings_data_bytes(kStringBytes)) - dj_arena_base,
+                      kStringBytes, constants - dj_arena_base, kStringBytes);
     header.captures = constants_.take(sizeof(abi::Captures));
     abi::captures_init(reinterpret_cast<abi::Captures*>(header.captures),
-                       take(abi::captures_bytes(kTestHandlers)), kTestHandlers);
+                       take(abi::captures_bytes(kTestHandlers)) - dj_arena_base, kTestHandlers);
     header.max_string = 64;
     header.max_action = 1000;
     header.max_nesting = 10;
@@ -94,9 +94,10 @@ class TestArena : public testing::Test {
   }
 
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(dj_arena_base); }
+  static abi::Arena place() { return {dj_arena_base, kBytes}; }
   abi::SessionWords& words() { return *abi::session_words(&header()); }
   abi::Strings& strings() { return *reinterpret_cast<abi::Strings*>(header().strings); }
-  abi::StringWords& string_words() { return *reinterpret_cast<abi::StringWords*>(strings().words); }
+  abi::StringWords& string_words() { return *strings().words.get(place()); }
   // The next free place of a part of the memory.
   struct Part {
     uint64_t next = 0, end = 0;
@@ -114,7 +115,7 @@ class TestArena : public testing::Test {
   }
   abi::Map* make_map(const abi::MapForm& form) {
     auto* map = reinterpret_cast<abi::Map*>(constants_.take(sizeof(abi::Map)));
-    abi::map_init(map, form, take(abi::map_bytes(form)));
+    abi::map_init(map, form, take(abi::map_bytes(form)) - dj_arena_base);
     return map;
   }
   abi::Map* make_map(uint32_t capacity, uint32_t keys, const abi::StatShape* shape = nullptr) {

@@ -59,10 +59,11 @@ TEST_F(Builtins, NameTheProbePoint) {
   auto* sites = reinterpret_cast<abi::SiteInfo*>(take(2 * sizeof(abi::SiteInfo)));
   header().sites = reinterpret_cast<uint64_t>(sites);
   header().site_count = 2;
-  sites[1].probefunc =
-      static_cast<uint32_t>(reinterpret_cast<uint64_t>(dj_intern(str("vfs_read"))));
-  sites[1].pp =
-      static_cast<uint32_t>(reinterpret_cast<uint64_t>(dj_intern(str("func(\"vfs_read\")"))));
+  const auto ref = [this](const char* text) {
+    return static_cast<uint32_t>(abi::ref_to(&header(), dj_intern(str(text))));
+  };
+  sites[1].probefunc = {ref("vfs_read")};
+  sites[1].pp = {ref("func(\"vfs_read\")")};
   EXPECT_EQ(text(dj_probefunc(1)), "vfs_read");
   EXPECT_EQ(text(dj_pp(1)), "func(\"vfs_read\")");
   EXPECT_EQ(text(dj_ppfunc(1)), "");

@@ -10,7 +10,7 @@ using agent::Place;
 namespace {
 
 abi::CaptureCount& count_of(uint32_t handler) {
-  return *abi::capture_count(agent::captures(), handler);
+  return *abi::capture_count(agent::place(), agent::captures(), handler);
 }
 
 // What is counted only when it is asked for: every call writes to one cache line then.

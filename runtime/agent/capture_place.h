@@ -28,7 +28,7 @@ inline const abi::Captures* captures() {
 }
 
 inline uint32_t epoch_of(uint32_t handler) {
-  return static_cast<uint32_t>(abi::load(&abi::capture_count(captures(), handler)->epoch));
+  return static_cast<uint32_t>(abi::load(&abi::capture_count(place(), captures(), handler)->epoch));
 }
 inline uint64_t owner_word(uint32_t tid, uint32_t handler) {
   return uint64_t{tid} << 32 | (handler + 1);
@@ -69,8 +69,8 @@ struct Place {
         epoch(epoch_of(handler)),
         own(own_entry(block_of(tid), handler, slot)) {
     uint64_t hash = (owner ^ slot >> 3) * 0x9e3779b97f4a7c15ull;
-    bucket =
-        reinterpret_cast<Bucket*>(captures()->buckets) + (hash >> 32 & captures()->bucket_mask);
+    auto* buckets = reinterpret_cast<Bucket*>(captures()->buckets.get(agent::place()));
+    bucket = buckets + (hash >> 32 & captures()->bucket_mask);
   }
   // What the owner word of the entry is while it holds the calls.
   uint64_t owner_in(const abi::Capture& entry) const {

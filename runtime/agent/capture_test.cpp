@@ -26,9 +26,9 @@ class Captures : public TestArena, public testing::WithParamInterface<bool> {
     if (!GetParam()) header().threads = 0;
   }
   abi::Captures& captures() { return *reinterpret_cast<abi::Captures*>(header().captures); }
-  abi::CaptureCount& count() { return *abi::capture_count(&captures(), 1); }
+  abi::CaptureCount& count() { return *abi::capture_count(place(), &captures(), 1); }
   uint64_t in_buckets() {
-    const auto* entries = reinterpret_cast<const abi::Capture*>(captures().buckets);
+    const abi::Capture* entries = captures().buckets.get(place());
     return static_cast<uint64_t>(
         std::count_if(entries, entries + abi::kCaptureWays * (captures().bucket_mask + 1),
                       [](const abi::Capture& entry) { return entry.owner != 0; }));

@@ -64,7 +64,8 @@ void sort_elements(Element* elements, uint32_t count, bool descending) {
 
 // Whether nodes of deleted elements hold others, so that the nodes' order is not the elements'.
 bool was_reused(const abi::Map* map) {
-  return map->grows == 0 && abi::load(&abi::map_words(map)->inserted) > abi::map_used(map);
+  return map->grows == 0 && abi::load(&abi::map_words(agent::place(), map)->inserted) >
+                                abi::map_used(agent::place(), map);
 }
 
 void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint32_t room,
@@ -73,7 +74,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
   uint32_t text = (sort_flags & abi::kSortText) != 0;
   bool is_double = (sort_flags & abi::kSortDouble) != 0;
   const abi::Map* map = made->map;
-  uint32_t used = abi::map_used(map);
+  uint32_t used = abi::map_used(agent::place(), map);
   uint64_t left = agent::steps_for_all(map);
   uint64_t keys[abi::kMaxKeys];
   for (uint32_t i = 0; i < used && made->count < room; ++i) {
@@ -81,20 +82,22 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
     if (!agent::read_node(map, i, keys, &element.state, &left) || !slice.holds(keys)) continue;
     element.node = i;
     if (sort == abi::kSortNone) {
-      element.sort = -int64_t{abi::map_age(map, abi::map_node(map, i))};
+      element.sort =
+          -int64_t{abi::map_age(agent::place(), map, abi::map_node(agent::place(), map, i))};
     } else if (sort == abi::kSortKey && sort_arg < map->key_count) {
       element.sort = static_cast<int64_t>(keys[sort_arg]);
     } else if (sort == abi::kSortValue) {
-      element.sort = static_cast<int64_t>(abi::map_value(map, abi::map_node(map, i)));
+      element.sort = static_cast<int64_t>(
+          abi::map_value(agent::place(), map, abi::map_node(agent::place(), map, i)));
     } else if (sort == abi::kSortStat && map->shape.bytes != 0) {
-      abi::Stat* stat = abi::map_node_stat(map, abi::map_node(map, i));
+      abi::Stat* stat = abi::map_node_stat(map, abi::map_node(agent::place(), map, i));
       uint32_t empty;
       element.sort =
           agent::stat_derived([&](auto visit) { visit(stat); }, map->shape, sort_arg, &empty);
     }
     if (is_double) element.sort = abi::double_order(static_cast<uint64_t>(element.sort));
     if (text) {
-      const auto ref = static_cast<abi::ArenaRef>(element.sort);
+      const auto ref = static_cast<abi::StrWord>(element.sort);
       element.sort = reinterpret_cast<int64_t>(abi::str_at(agent::arena(), ref));
     }
     element.text = text;
@@ -106,7 +109,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
 
 void* dj_foreach_begin(abi::Context* ctx, const abi::Map* map, uint32_t sort, uint32_t sort_arg,
                        uint32_t descending, int64_t limit, const uint64_t* keys, uint32_t given) {
-  uint32_t room = abi::map_used(map);
+  uint32_t room = abi::map_used(agent::place(), map);
   uint64_t bytes = sizeof(Iterator) + uint64_t{room} * sizeof(Element);
   uint64_t strings =
       ctx->scratch_used + agent::round_word(sizeof(uint32_t) + agent::arena()->max_string);
@@ -131,9 +134,9 @@ uint32_t dj_foreach_next(void* iterator, uint64_t* keys, int64_t* value) {
   live->ctx->iterators = static_cast<uint32_t>(static_cast<char*>(iterator) - live->ctx->scratch);
   while (live->next < live->count) {
     const Element& element = live->elements[live->next++];
-    abi::MapNode* node = abi::map_node(live->map, element.node);
+    abi::MapNode* node = abi::map_node(agent::place(), live->map, element.node);
     for (uint32_t i = 0; i < live->map->key_count; ++i) keys[i] = node->keys[i];
-    *value = static_cast<int64_t>(abi::map_value(live->map, node));
+    *value = static_cast<int64_t>(abi::map_value(agent::place(), live->map, node));
     if (agent::same_element(abi::load(&node->pair.second), element.state)) return 1;
   }
   live->ctx->iterators = live->outer;

@@ -29,7 +29,8 @@ class Forged : public TestArena {
     copies_ = make_map({16, 1, &shape_});
     refs_ = take(8 * kRefs);
     header().trap_table = constants_.take(abi::trap_table_bytes(10, 0));
-    abi::trap_table_init(&table(), take(abi::trap_data_bytes(10, 0, header().cpus)), 10, 0);
+    abi::trap_table_init(&table(), take(abi::trap_data_bytes(10, 0, header().cpus)) - dj_arena_base,
+                         10, 0);
     ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, 0x5000, 0x6000));
     header().site_count = 4;
     header().sites = constants_.take(4 * sizeof(abi::SiteInfo));
@@ -70,9 +71,9 @@ class Forged : public TestArena {
     }
     // Small parts would be met too rarely.
     for (const abi::Map* map : {words_, sums_, wrapping_, stats_, copies_}) {
-      auto* first = reinterpret_cast<uint64_t*>(map->words);
+      auto* first = reinterpret_cast<uint64_t*>(abi::map_words(place(), map));
       for (int i = 0; i < 4; ++i) first[random_() % (8 + map->bucket_mask)] = word();
-      abi::map_node(map, static_cast<uint32_t>(random_() % map->capacity))->link = word();
+      abi::map_node(place(), map, static_cast<uint32_t>(random_() % map->capacity))->link = word();
     }
     for (uint64_t i = 0; i < kRefs; ++i) reinterpret_cast<uint64_t*>(refs_)[i] = word();
     for (int i = 0; i < 3; ++i)
@@ -144,7 +145,7 @@ class Forged : public TestArena {
     dj_count_add(1, 1);
     dj_count_read(1);
     bool hit;
-    auto* caches = reinterpret_cast<abi::TrapCache*>(table().caches);
+    abi::TrapCache* caches = table().caches.get(place());
     const abi::TrapEntry* entry = abi::trap_cached_find(&table(), caches, 0x5000, &hit);
     ASSERT_NE(entry, nullptr);
     EXPECT_EQ(abi::trap_detour(*entry), 0x6000u);

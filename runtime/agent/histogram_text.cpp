@@ -74,7 +74,7 @@ const abi::Str* dj_slice_hist_text(abi::Context* ctx, const abi::Map* map, const
                                    uint32_t given, uint32_t form) {
   Words words(ctx, map->shape, form);
   agent::each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
-    words.add(abi::map_node_stat(map, abi::map_node(map, index)));
+    words.add(abi::map_node_stat(map, abi::map_node(agent::place(), map, index)));
     return true;
   });
   return words.text();

@@ -7,7 +7,7 @@ using namespace dj;
 
 const abi::Str* dj_intern(const abi::Str* s) {
   const abi::Header* header = agent::arena();
-  if (abi::is_interned(abi::strings_of(header), s)) return s;
+  if (abi::is_interned(header, s)) return s;
   const abi::Text text = abi::text_of(s);
   const abi::Str* kept = abi::strings_intern(header, text.data, text.len);
   if (kept != nullptr) return kept;

@@ -14,11 +14,11 @@ namespace {
 // False: nothing was done.
 inline bool change_first(const abi::Map* map, const uint64_t* keys, uint32_t hash, uint32_t op,
                          uint64_t operand, uint64_t* old) {
-  uint64_t* head = abi::map_head(map, hash);
+  uint64_t* head = abi::map_head(agent::place(), map, hash);
   uint64_t link = abi::load(head);
   uint32_t index = agent::link_index(link);
   if (__builtin_expect(index - 1 >= map->capacity, 0)) return false;
-  abi::MapNode* node = abi::map_node(map, index - 1);
+  abi::MapNode* node = abi::map_node(agent::place(), map, index - 1);
   abi::Pair seen = {abi::load(&node->pair.first), abi::load(&node->pair.second)};
   bool same = agent::same_keys(node->keys, keys, map->key_count) && agent::is_alive(seen.second) &&
               abi::load(head) == link;
@@ -36,11 +36,11 @@ constexpr uint32_t kFar = ~0u;  // no element's index plus 1: handlers have not 
 // the node was in the chain meanwhile; one that died there keeps its last value until it is
 // unlinked.
 inline bool read_first(const abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t* value) {
-  const uint64_t* head = abi::map_head(map, hash);
+  const uint64_t* head = abi::map_head(agent::place(), map, hash);
   uint64_t link = abi::load(head);
   uint32_t index = agent::link_index(link);
   if (__builtin_expect(index - 1 >= map->capacity, 0)) return *value = 0, index == 0;
-  const abi::MapNode* node = abi::map_node(map, index - 1);
+  const abi::MapNode* node = abi::map_node(agent::place(), map, index - 1);
   bool alive = agent::same_keys(node->keys, keys, map->key_count) &&
                agent::is_alive(abi::load(&node->pair.second));
   *value = abi::load(&node->pair.first);
@@ -50,11 +50,11 @@ inline bool read_first(const abi::Map* map, const uint64_t* keys, uint32_t hash,
 // Index of an element of an array that grows, plus 1: it stays where it is, and whoever has found
 // it need not look back. 0: there is none; kFar: it may be further on.
 inline uint32_t find_growing(const abi::Map* map, const uint64_t* keys, uint32_t hash) {
-  uint32_t index = agent::link_index(abi::load(abi::map_head(map, hash)));
+  uint32_t index = agent::link_index(abi::load(abi::map_head(agent::place(), map, hash)));
 #pragma GCC unroll 1
   for (uint32_t steps = 0; steps < kNear; ++steps) {
     if (__builtin_expect(index - 1 >= map->capacity, 0)) return index == 0 ? 0 : kFar;
-    const abi::MapNode* node = abi::map_node(map, index - 1);
+    const abi::MapNode* node = abi::map_node(agent::place(), map, index - 1);
     if (agent::same_keys(node->keys, keys, map->key_count)) return index;
     index = agent::link_index(abi::load(&node->link));
   }
@@ -67,14 +67,14 @@ inline bool add_to_row(const abi::Map* map, const uint64_t* keys, uint32_t hash,
   if (!dj_has_rseq) return false;
   uint32_t index = find_growing(map, keys, hash);
   return is_found(index) &&
-         agent::rseq_add(reinterpret_cast<uint64_t>(abi::map_sum(map, index - 1)), map->row_shift,
-                         n);
+         agent::rseq_add(reinterpret_cast<uint64_t>(abi::map_sum(agent::place(), map, index - 1)),
+                         map->row_shift, n);
 }
 
 inline uint64_t change(const abi::Map* map, const uint64_t* keys, uint32_t op, uint64_t operand,
                        uint64_t* old) {
   uint32_t hash = agent::hash_keys(keys, map->key_count);
-  if (map->rows != 0) {  // nobody asks for the value
+  if (map->rows.is_set()) {  // nobody asks for the value
     auto n = static_cast<int64_t>(op == agent::kSub ? 0 - operand : operand);
     if (!__builtin_expect(add_to_row(map, keys, hash, n), 1))
       dj_map_change(map, keys, hash, op, operand, old);
@@ -96,7 +96,8 @@ int64_t dj_map_get(const abi::Map* map, const uint64_t* keys) {
   if (map->grows != 0) {
     uint32_t index = find_growing(map, keys, hash);
     if (is_found(index))
-      return static_cast<int64_t>(abi::map_value(map, abi::map_node(map, index - 1)));
+      return static_cast<int64_t>(
+          abi::map_value(agent::place(), map, abi::map_node(agent::place(), map, index - 1)));
     if (index == 0) return 0;
   } else if (__builtin_expect(read_first(map, keys, hash, &value), 1)) {
     return static_cast<int64_t>(value);
@@ -117,7 +118,7 @@ void dj_map_set(const abi::Map* map, const uint64_t* keys, int64_t value) {
   if (map->grows != 0) {
     uint32_t index = find_growing(map, keys, hash);
     if (is_found(index))
-      return abi::store(&abi::map_node(map, index - 1)->pair.first, word);
+      return abi::store(&abi::map_node(agent::place(), map, index - 1)->pair.first, word);
   } else if (__builtin_expect(change_first(map, keys, hash, agent::kAssign, word, &old), 1)) {
     return;
   }
@@ -136,5 +137,6 @@ void dj_map_stat_add(const abi::Map* map, const uint64_t* keys, int64_t sample) 
   uint32_t hash = agent::hash_keys(keys, map->key_count);
   uint32_t index = map->grows ? find_growing(map, keys, hash) : kFar;
   if (!is_found(index)) return dj_map_add_sample(map, keys, hash, sample);
-  agent::stat_add(abi::map_node_stat(map, abi::map_node(map, index - 1)), map->shape, sample);
+  agent::stat_add(abi::map_node_stat(map, abi::map_node(agent::place(), map, index - 1)),
+                  map->shape, sample);
 }

@@ -11,12 +11,12 @@ namespace {
 
 // Index of a node that nobody else has, plus 1; 0: the array is full.
 uint32_t take_node(const abi::Map* map) {
-  abi::MapWords* words = abi::map_words(map);
+  abi::MapWords* words = abi::map_words(agent::place(), map);
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     uint64_t head = abi::load(&words->free_nodes);
     uint32_t index = agent::link_index(head);
     if (index != 0 && index <= map->capacity) {
-      uint32_t next = abi::load(&abi::map_node(map, index - 1)->next_free);
+      uint32_t next = abi::load(&abi::map_node(agent::place(), map, index - 1)->next_free);
       if (abi::cas(&words->free_nodes, head, agent::next_link(head, next))) return index;
       continue;
     }
@@ -34,7 +34,7 @@ void fill_node(const abi::Map* map, abi::MapNode* node, const uint64_t* keys, ui
   // Of an array that only grows the nodes' order is the elements'.
   if (map->grows == 0)
     abi::store(&node->next_free,
-               static_cast<uint32_t>(abi::add(&abi::map_words(map)->inserted, 1)));
+               static_cast<uint32_t>(abi::add(&abi::map_words(agent::place(), map)->inserted, 1)));
   for (uint32_t i = 0; i < map->key_count; ++i) node->keys[i] = keys[i];
   if (map->shape.bytes != 0) {
     abi::Stat* stat = abi::map_node_stat(map, node);
@@ -62,18 +62,20 @@ bool end_element(abi::MapNode* node, uint64_t state) {
 // given up holds the oldest element; one that took a deleted element's node goes when that would
 // have.
 void give_up_oldest(const abi::Map* map) {
-  auto index = static_cast<uint32_t>(abi::add(&abi::map_words(map)->oldest, 1) % map->capacity);
+  auto index = static_cast<uint32_t>(abi::add(&abi::map_words(agent::place(), map)->oldest, 1) %
+                                     map->capacity);
   uint64_t keys[abi::kMaxKeys], state, left = agent::kMapSteps;
   if (!agent::read_node(map, index, keys, &state, &left)) return;
-  if (!end_element(abi::map_node(map, index), state)) return;
+  if (!end_element(abi::map_node(agent::place(), map, index), state)) return;
   agent::map_find(map, keys, agent::hash_keys(keys, map->key_count));  // unlinks it
 }
 
 }  // namespace
 
 DJ_RARE void dj_map_release(const abi::Map* map, abi::MapNode* node) {
-  abi::MapWords* words = abi::map_words(map);
-  uint64_t offset = reinterpret_cast<uint64_t>(node) - map->nodes;
+  abi::MapWords* words = abi::map_words(agent::place(), map);
+  uint64_t offset = reinterpret_cast<uint64_t>(node) -
+                    reinterpret_cast<uint64_t>(abi::map_node(agent::place(), map, 0));
   uint32_t index = static_cast<uint32_t>(offset / map->node_bytes) + 1;
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     uint64_t head = abi::load(&words->free_nodes);
@@ -111,9 +113,9 @@ DJ_RARE bool dj_map_insert(const abi::Map* map, const uint64_t* keys, uint32_t h
     agent::count_skip(abi::kSkipMapFull);
     return true;
   }
-  abi::MapNode* node = abi::map_node(map, index - 1);
+  abi::MapNode* node = abi::map_node(agent::place(), map, index - 1);
   fill_node(map, node, keys, hash, value);
-  uint64_t* head = abi::map_head(map, hash);
+  uint64_t* head = abi::map_head(agent::place(), map, hash);
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.node != nullptr || found.given_up) {
@@ -133,7 +135,7 @@ DJ_RARE int64_t dj_map_look(const abi::Map* map, const uint64_t* keys, uint32_t 
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.node == nullptr) return 0;
-    uint64_t value = abi::map_value(map, found.node);
+    uint64_t value = abi::map_value(agent::place(), map, found.node);
     if (abi::load(&found.node->pair.second) == found.state) return static_cast<int64_t>(value);
   }
   return 0;
@@ -185,9 +187,9 @@ void dj_map_delete(const abi::Map* map, const uint64_t* keys) {
 }
 
 void dj_map_clear(const abi::Map* map) {
-  uint32_t used = abi::map_used(map);
+  uint32_t used = abi::map_used(agent::place(), map);
   for (uint32_t i = 0; i < used; ++i) {
-    abi::MapNode* node = abi::map_node(map, i);
+    abi::MapNode* node = abi::map_node(agent::place(), map, i);
     if (!agent::is_alive(abi::load(&node->pair.second))) continue;
     uint64_t keys[abi::kMaxKeys];
     for (uint32_t k = 0; k < map->key_count && k < abi::kMaxKeys; ++k) keys[k] = node->keys[k];

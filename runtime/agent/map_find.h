@@ -93,7 +93,7 @@ inline bool same_element(uint64_t state, uint64_t other) {
 // under the walk.
 inline bool map_walk(const abi::Map* map, const uint64_t* keys, uint32_t hash, Found* found,
                      uint64_t* left) {
-  uint64_t* head = abi::map_head(map, hash);
+  uint64_t* head = abi::map_head(agent::place(), map, hash);
   uint64_t* prev = head;
   uint64_t link = abi::load(prev);
   found->first = link;
@@ -102,7 +102,7 @@ inline bool map_walk(const abi::Map* map, const uint64_t* keys, uint32_t hash, F
     uint32_t index = link_index(link);
     if (index == 0) return true;
     if (index > map->capacity) break;  // the program wrote into our memory
-    abi::MapNode* node = abi::map_node(map, index - 1);
+    abi::MapNode* node = abi::map_node(agent::place(), map, index - 1);
     uint64_t state = abi::load(&node->pair.second);
     uint64_t next = abi::load(&node->link);
     bool same = abi::load(&node->hash) == hash && same_keys(node->keys, keys, map->key_count);

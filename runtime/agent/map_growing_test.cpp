@@ -43,8 +43,8 @@ class Growing : public TestArena {
   }
   static std::map<uint64_t, int64_t> values(const abi::Map* map) {
     std::map<uint64_t, int64_t> found;
-    abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
-      auto value = static_cast<int64_t>(abi::map_value(map, &node));
+    abi::map_each(place(), map, [&](const abi::MapNode& node, const abi::Stat*) {
+      auto value = static_cast<int64_t>(abi::map_value(place(), map, &node));
       EXPECT_TRUE(found.emplace(node.keys[0], value).second) << "a key stands twice";
     });
     return found;
@@ -78,7 +78,7 @@ TEST_F(Growing, SumsOfThreadsThatAreMovedAreExact) {
     EXPECT_EQ(value, int64_t{kThreads} * kRounds / static_cast<int64_t>(kKeys)) << key;
     EXPECT_EQ(dj_map_get(map, &key), value);
   }
-  EXPECT_GT(abi::load(abi::map_sum(map, 0)), 0u) << "the rows are used";
+  EXPECT_GT(abi::load(abi::map_sum(place(), map, 0)), 0u) << "the rows are used";
 }
 
 TEST_F(Growing, SumsOfForkedChildrenAreExact) {

@@ -26,7 +26,7 @@ class Maps : public TestArena {
   }
   static size_t size(const abi::Map* map) {
     size_t n = 0;
-    abi::map_each(map, [&](const abi::MapNode&, const abi::Stat*) { ++n; });
+    abi::map_each(place(), map, [&](const abi::MapNode&, const abi::Stat*) { ++n; });
     return n;
   }
   // Every node is in use or free: the whole capacity can be filled again.
@@ -75,7 +75,7 @@ TEST_F(Maps, BehaveAsStdMap) {
     }
   }
   EXPECT_EQ(size(map), oracle.size());
-  abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
+  abi::map_each(place(), map, [&](const abi::MapNode& node, const abi::Stat*) {
     auto found = oracle.find({node.keys[0], node.keys[1]});
     ASSERT_NE(found, oracle.end());
     EXPECT_EQ(static_cast<int64_t>(node.pair.first), found->second);
@@ -120,7 +120,7 @@ TEST_F(Maps, UpdatesOfThreadsAreExact) {
   for (std::thread& thread : threads) thread.join();
   int64_t sum = 0;
   std::set<uint64_t> keys;
-  abi::map_each(map, [&](const abi::MapNode& node, const abi::Stat*) {
+  abi::map_each(place(), map, [&](const abi::MapNode& node, const abi::Stat*) {
     sum += static_cast<int64_t>(node.pair.first);
     EXPECT_TRUE(keys.insert(node.keys[0]).second) << "a key stands twice";
   });
@@ -313,6 +313,38 @@ TEST_F(Maps, ForeachWithoutRoomRaises) {
   EXPECT_EQ(ctx->raised, 1u);
   EXPECT_EQ(words().error_count, 1u);
   dj_leave(ctx);
+}
+
+// Another process may have the arena elsewhere. Here nothing lies at the first place meanwhile: who
+// followed an address to it would end this test.
+TEST_F(Maps, AreReadWhereverTheArenaLies) {
+  const abi::Map* map = make_map(64, 1);
+  const abi::Map* sums = make_map({64, 1, nullptr, false, true, header().cpus});
+  for (uint64_t key = 0; key < 50; ++key) {
+    dj_map_set(map, &key, static_cast<int64_t>(3 * key));
+    add(sums, key, static_cast<int64_t>(key));
+  }
+  void* here = reinterpret_cast<void*>(dj_arena_base);
+  void* there = mremap(here, 0, kBytes, MREMAP_MAYMOVE);  // a second mapping of the same memory
+  ASSERT_NE(there, MAP_FAILED);
+  const abi::Arena arena{reinterpret_cast<uint64_t>(there), kBytes};
+  std::map<uint64_t, uint64_t> seen, added;
+  ASSERT_EQ(mprotect(here, kBytes, PROT_NONE), 0);
+  for (const auto& [at, values] : {std::pair{map, &seen}, {sums, &added}}) {
+    const auto* moved = reinterpret_cast<const abi::Map*>(reinterpret_cast<uint64_t>(at) -
+                                                          dj_arena_base + arena.base);
+    abi::map_each(arena, moved, [&](const abi::MapNode& node, const abi::Stat*) {
+      (*values)[node.keys[0]] = abi::map_value(arena, moved, &node);
+    });
+  }
+  ASSERT_EQ(mprotect(here, kBytes, PROT_READ | PROT_WRITE), 0);
+  munmap(there, kBytes);
+  ASSERT_EQ(seen.size(), 50u);
+  ASSERT_EQ(added.size(), 50u);
+  for (uint64_t key = 0; key < 50; ++key) {
+    EXPECT_EQ(seen[key], 3 * key);
+    EXPECT_EQ(added[key], key);
+  }
 }
 
 }  // namespace

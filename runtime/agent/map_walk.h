@@ -15,7 +15,7 @@ inline uint64_t steps_for_all(const abi::Map* map) {
 // with none nothing is an element.
 inline bool read_node(const abi::Map* map, uint32_t index, uint64_t* keys, uint64_t* state,
                       uint64_t* left) {
-  abi::MapNode* node = abi::map_node(map, index);
+  abi::MapNode* node = abi::map_node(agent::place(), map, index);
   if (*left == 0 || !is_alive(abi::load(&node->pair.second))) return false;
   for (uint32_t i = 0; i < map->key_count; ++i) keys[i] = node->keys[i];
   // A node that is being filled is alive before it is part of the array.
@@ -39,7 +39,7 @@ struct Slice {
 // Calls visit(index, keys) for every element of the slice until it says false.
 template <typename Visit>
 void each_of(const abi::Map* map, Slice slice, Visit visit) {
-  uint32_t used = abi::map_used(map);
+  uint32_t used = abi::map_used(agent::place(), map);
   uint64_t left = steps_for_all(map);
   for (uint32_t i = 0; i < used; ++i) {
     uint64_t keys[abi::kMaxKeys] = {}, state;

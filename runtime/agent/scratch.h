@@ -12,7 +12,7 @@ constexpr uint32_t kWordBytes = 8;
 inline uint32_t round_word(uint32_t bytes) { return (bytes + kWordBytes - 1) & ~(kWordBytes - 1); }
 
 inline const abi::Str* empty_string() {
-  return reinterpret_cast<const abi::Str*>(abi::strings_of(arena())->constants.address);
+  return abi::strings_of(arena())->constants.first.get(place());
 }
 
 // Where the next string may be written, max_string bytes of it. Nothing is taken yet. null: no

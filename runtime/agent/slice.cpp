@@ -30,7 +30,7 @@ int64_t dj_slice_stat_read(const abi::Map* map, const uint64_t* keys, uint32_t g
                            uint32_t* empty) {
   auto each = [&](auto visit) {
     each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
-      visit(abi::map_node_stat(map, abi::map_node(map, index)));
+      visit(abi::map_node_stat(map, abi::map_node(agent::place(), map, index)));
       return true;
     });
   };
@@ -50,7 +50,7 @@ void dj_slice_event_hist(uint32_t site, const abi::Map* map, const uint64_t* key
   auto* sums = reinterpret_cast<uint64_t*>(payload + 1);
   for (uint32_t i = 0; i < words; ++i) sums[i] = 0;
   each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
-    const abi::Stat* part = abi::map_node_stat(map, abi::map_node(map, index));
+    const abi::Stat* part = abi::map_node_stat(map, abi::map_node(agent::place(), map, index));
     const int64_t* counts = abi::hist_words(part, shape, form);
     for (uint32_t i = 0; i < words; ++i) sums[i] += static_cast<uint64_t>(counts[i]);
     return true;
@@ -63,7 +63,7 @@ int64_t dj_slice_bucket(const abi::Map* map, const uint64_t* keys, uint32_t give
   int64_t sum = 0;
   *bad = bucket < 0 || bucket >= (linear ? int64_t{map->shape.linear_count} : abi::kLogShown);
   each_of(map, {keys, given}, [&](uint32_t index, const uint64_t*) {
-    const abi::Stat* part = abi::map_node_stat(map, abi::map_node(map, index));
+    const abi::Stat* part = abi::map_node_stat(map, abi::map_node(agent::place(), map, index));
     uint32_t unused;
     if (!*bad) sum += dj_stat_bucket(part, 0, &map->shape, linear, bucket, &unused);
     return !*bad;

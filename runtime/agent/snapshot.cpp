@@ -81,14 +81,14 @@ int64_t dj_map_take(const abi::Map* map, const uint64_t* keys) {
 
 void dj_map_move(const abi::Map* from, const abi::Map* to) {
   dj_map_clear(to);
-  uint32_t used = abi::map_used(from);
+  uint32_t used = abi::map_used(agent::place(), from);
   uint64_t left = agent::steps_for_all(from);
   uint32_t patience = kPatience;
   for (uint32_t i = 0; i < used; ++i) {
     uint64_t keys[abi::kMaxKeys] = {}, state = 0, value = 0;
     // What began anew while this loop ran is younger than the snapshot: it stays.
     if (!agent::read_node(from, i, keys, &state, &left) || dj_map_has(to, keys) != 0) continue;
-    abi::MapNode* node = abi::map_node(from, i);
+    abi::MapNode* node = abi::map_node(agent::place(), from, i);
     if (from->shape.bytes != 0) {
       move_stat(from, node, state, keys, to, &patience);
     } else if (take_word(node, state, &value)) {

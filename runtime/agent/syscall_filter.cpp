@@ -142,7 +142,7 @@ void sleep_a_millisecond() {
 // child cannot wait for that: djtap does not watch it.
 void await_no_traps(uint64_t why) {
   constexpr int kRounds = 1000;
-  abi::TrapWords* words = abi::trap_words(trap_table());
+  abi::TrapWords* words = trap_table()->words.get(agent::place());
   if (!is_target()) return;
   for (int i = 0; i < kRounds && abi::load(&words->trapless) == 0; ++i) {
     abi::store(&words->stack_small, why);

@@ -21,7 +21,7 @@ constexpr uint64_t kUsedMark = 0xffff'0000;
 
 abi::TrapEntry* find_entry(const abi::TrapTable* table, uint64_t address) {
   if (!table->cache_on) return abi::trap_table_find(table, address);
-  auto* cache = reinterpret_cast<abi::TrapCache*>(table->caches) + agent::current_row();
+  abi::TrapCache* cache = table->caches.get(agent::place()) + agent::current_row();
   bool hit = false;
   abi::TrapEntry* entry = abi::trap_cached_find(table, cache, address, &hit);
   if (hit) abi::add(&agent::words().trap_cache_hits, 1);
@@ -68,7 +68,8 @@ void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
                               : nullptr;
   if (entry != nullptr) {
     abi::add(&agent::words().trap_hits, 1);
-    uint32_t* hits = abi::trap_hits(table, abi::trap_index(table, entry));
+    uint32_t* hits =
+        abi::trap_hits(table->words.get(agent::place()), abi::trap_index(table, entry));
     if (abi::load(hits) < abi::kMostTrapHits) abi::add(hits, uint32_t{1});
     context->registers[agent::kRip] = abi::trap_detour(*entry);
     // In the half of gs, which the kernel does not read: this frame is about to be used, and what

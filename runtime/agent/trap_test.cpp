@@ -79,8 +79,9 @@ class Traps : public TestArena {
   void SetUp() override {
     TestArena::SetUp();
     header().trap_table = constants_.take(abi::trap_table_bytes(100, kLater));
-    abi::trap_table_init(&table(), take(abi::trap_data_bytes(100, kLater, header().cpus)), 100,
-                         kLater);
+    abi::trap_table_init(&table(),
+                         take(abi::trap_data_bytes(100, kLater, header().cpus)) - dj_arena_base,
+                         100, kLater);
     KernelAction action = {dj_trap_handler, SA_SIGINFO | SA_ONSTACK | 0x04000000, dj_restorer,
                            ~uint64_t{0}};
     ASSERT_EQ(syscall(SYS_rt_sigaction, SIGTRAP, &action, &before_, 8), 0);

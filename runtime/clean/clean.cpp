@@ -71,7 +71,7 @@ Result<TrapMap> read_traps(const Stopped& stopped, uint64_t address) {
   for (uint64_t at = 0; at < count; at += kPart) {
     part.resize(std::min(kPart, count - at));
     const std::span bytes(reinterpret_cast<uint8_t*>(part.data()), part.size() * sizeof part[0]);
-    if (!stopped.read(table.entries + at * sizeof part[0], bytes).ok()) break;
+    if (!stopped.read(address + abi::kTrapEntriesAt + at * sizeof part[0], bytes).ok()) break;
     for (const abi::TrapEntry& entry : part) {
       if (entry.address != 0 && wanted.contains(entry.address))
         traps[entry.address] = abi::trap_detour(entry);

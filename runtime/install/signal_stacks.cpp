@@ -77,7 +77,7 @@ bool Installation::is_met_by_traps() const {
 
 Status Installation::withdraw_traps(Stopped& stopped) {
   const abi::TrapTable& table = traps_.table();
-  abi::TrapWords& words = *abi::trap_words(&table);
+  abi::TrapWords& words = traps_.words();
   const uint64_t small = abi::load(&words.stack_small);
   SiteList trapping;
   for (PatchSite& site : patches_.sites) {

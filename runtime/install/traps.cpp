@@ -7,13 +7,12 @@
 namespace dj {
 
 Traps::Traps(const Layout& layout, bool is_shared)
-    : room_{layout.trap_table, layout.trap_bytes, layout.trap_data, layout.later_traps},
+    : room_{layout.base, layout.trap_table, layout.trap_bytes, layout.trap_data,
+            layout.later_traps},
       has_cache_(layout.limits.trap_cache != 0),
       is_shared_(is_shared) {}
 
-bool Traps::may_trap() const {
-  return is_set() && abi::load(&abi::trap_words(&table())->trapless) == 0;
-}
+bool Traps::may_trap() const { return is_set() && abi::load(&words().trapless) == 0; }
 
 void Traps::fill(const SessionMemory& memory, const SiteList& sites, uint64_t handler,
                  uint64_t restorer) {
@@ -34,18 +33,17 @@ bool Traps::insert(uint64_t address, uint64_t detour) {
 }
 
 void Traps::refuse() {
-  abi::trap_words(&table())->trapless = 1;
+  words().trapless = 1;
   *header_word_ = 0;
 }
 
 void Traps::want_none(uint64_t why) {
-  if (is_installed()) abi::store(&abi::trap_words(&table())->stack_small, why);
+  if (is_installed()) abi::store(&words().stack_small, why);
 }
 
 uint64_t Traps::wanted_none() const {
   if (!is_installed()) return 0;
-  const abi::TrapWords& words = *abi::trap_words(&table());
-  return abi::load(&words.trapless) == 0 ? abi::load(&words.stack_small) : 0;
+  return abi::load(&words().trapless) == 0 ? abi::load(&words().stack_small) : 0;
 }
 
 Status Traps::take_back(Stopped& stopped) const {
@@ -59,7 +57,7 @@ uint64_t Traps::hits(uint64_t address) const {
   if (!is_shared_ && header_word_ == nullptr) return 0;
   const abi::TrapEntry* entry = abi::trap_table_find(&table(), address);
   return entry == nullptr ? 0
-                          : abi::load(abi::trap_hits(&table(), abi::trap_index(&table(), entry)));
+                          : abi::load(abi::trap_hits(&words(), abi::trap_index(&table(), entry)));
 }
 
 uint64_t Traps::hits(const PatchSite& site, uint32_t guards) const {

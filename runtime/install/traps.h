@@ -30,6 +30,7 @@ class Traps {
   const TrapRoom& room() const { return room_; }
   // The table in the arena. There must be one: a layout with handlers in the target has it.
   abi::TrapTable& table() const { return *reinterpret_cast<abi::TrapTable*>(room_.table); }
+  abi::TrapWords& words() const { return *reinterpret_cast<abi::TrapWords*>(room_.data); }
 
   // Fills the table with int3 and guard bytes of Registered sites, which must all find room, and
   // tells the agent of it. handler, restorer: addresses of the agent's entries.

@@ -85,23 +85,22 @@ void set_clock(abi::Header& header) {
 
 // --- text ---
 
+using TextRef = abi::ArenaRef<const abi::Str>;
+
 class Texts {
  public:
   // intern: strings_intern_constant() before the first handler runs, then strings_intern_name().
   using Intern = const abi::Str*(const abi::Header*, const char*, uint32_t);
   Texts(const abi::Header& header, Intern* intern) : header_(header), intern_(intern) {}
-  // Address of the interned text; 0 when the budget is used up (remembered).
-  // Any thread may ask.
-  uint32_t operator()(std::string_view text) {
+  // The interned text; none when the budget is used up (remembered). Any thread may ask.
+  TextRef operator()(std::string_view text) {
     text = text.substr(0, abi::kMostStringBytes);
     const abi::Str* str = intern_(&header_, text.data(), static_cast<uint32_t>(text.size()));
-    if (str == nullptr) full_ = true;
-    return static_cast<uint32_t>(reinterpret_cast<uint64_t>(str));
-  }
-  // The same as an ArenaRef.
-  abi::ArenaRef ref(std::string_view text) {
-    const uint32_t address = (*this)(text);
-    return address != 0 ? address - header_.arena_base : 0;
+    if (str == nullptr) {
+      full_ = true;
+      return {};
+    }
+    return {static_cast<uint32_t>(abi::ref_to(&header_, str))};
   }
   bool full() const { return full_; }
 
@@ -179,7 +178,7 @@ void write_sites(const abi::Header& header, const Plan& plan, const Asked& asked
     return;
   }
   abi::SiteInfo* info = at<abi::SiteInfo>(header.sites) + plan.first_site;
-  std::vector<uint32_t> paths;
+  std::vector<TextRef> paths;
   for (const PlanModule& module : plan.modules) {
     paths.push_back(texts(module.path));
   }
@@ -188,8 +187,8 @@ void write_sites(const abi::Header& header, const Plan& plan, const Asked& asked
     abi::SiteInfo& row = info[i];
     if (!site.function.empty()) {  // else no handler will ask for a name
       const std::string name = is_of_children(site) ? "" : site.function;
-      const uint32_t function = asked.function ? texts(name) : 0;
-      const uint32_t point = asked.point ? texts(probe_point(plan, site)) : 0;
+      const TextRef function = asked.function ? texts(name) : TextRef();
+      const TextRef point = asked.point ? texts(probe_point(plan, site)) : TextRef();
       row = {function, function, point, paths[site.module]};
     }
     row.pc = site.kind == SiteKind::Return ? site.function_begin : site.address;
@@ -209,7 +208,8 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
     *at<abi::StatShape>(slot.shape_address) = slot.shape;
   }
   if (global.storage == Storage::Array) {
-    abi::map_init(at<abi::Map>(slot.address), map_form(global, slot, layout), slot.data);
+    abi::map_init(at<abi::Map>(slot.address), map_form(global, slot, layout),
+                  slot.data - layout.base);
   } else if (global.storage == Storage::Scalar) {
     uint64_t& word = *at<uint64_t>(slot.address);
     word = 0;
@@ -218,7 +218,7 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
     } else if (const double* value = std::get_if<double>(&global.init)) {
       word = std::bit_cast<uint64_t>(*value);
     } else if (const std::string* text = std::get_if<std::string>(&global.init)) {
-      word = texts.ref(*text);
+      word = texts(*text).offset;
     }
   } else if (global.storage == Storage::Counter) {
     // Of all rows only their sum is ever seen.
@@ -262,10 +262,10 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   header.trap_table = 0;
   header.controller = static_cast<uint64_t>(getpid());
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  abi::strings_init(at<abi::Strings>(header.strings), layout.string_data, string_bytes,
-                    layout.string_constants, string_bytes);
+  abi::strings_init(at<abi::Strings>(header.strings), layout.string_data - layout.base,
+                    string_bytes, layout.string_constants - layout.base, string_bytes);
   if (header.captures != 0) {
-    abi::captures_init(at<abi::Captures>(header.captures), layout.capture_data,
+    abi::captures_init(at<abi::Captures>(header.captures), layout.capture_data - layout.base,
                        capture_handlers(plan));
   }
   if (header.stack_tables != 0) {
@@ -274,7 +274,7 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   }
   Texts texts(header, abi::strings_intern_constant);
   for (size_t i = 0; i < layout.constant_texts.size(); i++) {
-    *at<uint64_t>(layout.constant_words[i]) = texts(layout.constant_texts[i]);
+    *at<TextRef>(layout.constant_words[i]) = texts(layout.constant_texts[i]);
   }
   for (size_t i = 0; i < program.globals.size(); i++) {
     write_global(header, layout, program.globals[i], layout.globals[i], texts);

@@ -3,20 +3,21 @@
 // Freestanding: beside its own parts it includes only <stdint.h> and <stddef.h>. Every field names
 // its writer.
 //
-// The arena lies at the same address below 2 GB in the controller and the target, so an address in
-// it means the same in both and fits a 32-bit displacement. Offsets and sizes are fixed (layout.h)
-// before the first probe is armed. What a session shares has three parts, by who may write:
+// The arena lies at the same address below 2 GB in the controller and the target, so that generated
+// code reaches it by 32-bit displacements. Its words refer to each other by offsets (arena_ref.h).
+// Layout fixes all before the first probe is armed. A session shares three parts, by who writes:
 //
 // * Constants, [arena_base, arena_base + constant_bytes): only the controller writes. Every other
-//   process maps them read-only. Addresses and sizes stand here, and every reader believes them.
+//   process maps them read-only. Offsets and sizes stand here, and every reader believes them.
 // * Data, up to arena_base + arena_bytes: handlers write, of any process that shares the arena. No
 //   reader believes them: it bounds each index and each length, and follows a reference only as
-//   ArenaRef (strings.h) does.
+//   str_at() (strings.h) does.
 // * Private memory, behind the arena (thread_table.h): each process has its own.
 #pragma once
 #include <stddef.h>
 #include <stdint.h>
 
+#include "runtime/shared/arena_ref.h"
 #include "runtime/shared/executed.h"
 
 namespace dj::abi {
@@ -195,14 +196,15 @@ struct Header {
   uint64_t first_stack;
 };
 
+inline Arena arena_of(const Header* header) { return {header->arena_base, header->arena_bytes}; }
 inline SessionWords* session_words(const Header* header) {
   return reinterpret_cast<SessionWords*>(header->words);
 }
 
-// SiteInfo: what probefunc() and pp() say (addresses of constant Strs, 0 = ""), and the load bias
+// SiteInfo: what probefunc() and pp() say (constant Strs, none: ""), and the load bias
 // of the site's module (static variables). Constants. First Plan::sites, then Plan::host_probes.
 struct SiteInfo {
-  uint32_t probefunc, ppfunc, pp, module;
+  ArenaRef<const Str> probefunc, ppfunc, pp, module;
   uint64_t bias;
   uint64_t pc : 63;  // ELF address that stack listings begin with; 0: none
   // 1: nothing of the function is on the stack but its return address (entries and exits).

@@ -68,9 +68,9 @@ struct CaptureCount {
 // Constants.
 struct Captures {
   uint64_t bucket_mask;
-  uint64_t buckets;   // address; Capture[kCaptureWays] each. Data
-  uint64_t handlers;  // how many CaptureCounts there are
-  uint64_t counts;    // address of the first. Data
+  ArenaRef<Capture> buckets;      // kCaptureWays each. Data
+  ArenaRef<CaptureCount> counts;  // Data
+  uint64_t handlers;              // how many CaptureCounts there are
   uint64_t counting;  // 1: calls are counted
 };
 
@@ -91,17 +91,16 @@ constexpr uint64_t capture_counts_bytes(uint64_t handlers) {
 constexpr uint64_t captures_bytes(uint64_t handlers) {
   return capture_counts_bytes(handlers) + sizeof(Capture) * kCaptureWays * kCaptureBuckets;
 }
-// `data`: address of zero memory of captures_bytes(handlers).
+// `data`: offset of zero memory of captures_bytes(handlers).
 inline void captures_init(Captures* captures, uint64_t data, uint64_t handlers) {
   captures->bucket_mask = kCaptureBuckets - 1;
   captures->handlers = handlers;
-  captures->counts = data;
-  captures->buckets = data + capture_counts_bytes(handlers);
+  captures->counts = {static_cast<uint32_t>(data)};
+  captures->buckets = {static_cast<uint32_t>(data + capture_counts_bytes(handlers))};
 }
 // handler: perhaps from the data; of one that there is not, the first's.
-inline CaptureCount* capture_count(const Captures* captures, uint32_t handler) {
-  return reinterpret_cast<CaptureCount*>(captures->counts) +
-         (handler < captures->handlers ? handler : 0);
+inline CaptureCount* capture_count(Arena arena, const Captures* captures, uint32_t handler) {
+  return captures->counts.get(arena) + (handler < captures->handlers ? handler : 0);
 }
 
 }  // namespace dj::abi

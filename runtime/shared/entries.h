@@ -39,7 +39,7 @@ int64_t dj_stat_bucket(const dj::abi::Stat* rows, uint32_t stride, const dj::abi
                        uint32_t linear, int64_t index, uint32_t* bad);
 void dj_stat_clear(dj::abi::Stat* rows, uint32_t stride, const dj::abi::StatShape* shape);
 
-// --- arrays (hot). keys: `Map::key_count` words, strings as interned Str addresses ---
+// --- arrays (hot). keys: `Map::key_count` words, strings as StrWords ---
 // 0 (the empty value) when absent.
 int64_t dj_map_get(const dj::abi::Map* map, const uint64_t* keys);
 int64_t dj_map_has(const dj::abi::Map* map, const uint64_t* keys);  // 1 or 0

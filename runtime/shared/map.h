@@ -5,6 +5,7 @@
 // count of the data bounds it by the Map's capacity.
 #pragma once
 #include "runtime/shared/abi.h"
+#include "runtime/shared/arena_ref.h"
 #include "runtime/shared/atomic.h"
 
 namespace dj::abi {
@@ -52,11 +53,13 @@ static_assert(sizeof(MapWords) == 64);
 struct Map {
   uint32_t capacity, key_count;
   uint32_t node_bytes, bucket_mask;
-  uint64_t words, heads, nodes;   // addresses
+  ArenaRef<MapWords> words;
+  ArenaRef<uint64_t> heads;
+  ArenaRef<MapNode> nodes;
+  ArenaRef<uint64_t> rows;        // of sums; none: the array has no rows
   StatShape shape;                // shape.bytes 0: elements are words
   uint32_t wrap;                  // 1: a full array gives up an element for a new one
   uint32_t grows;                 // 1: no element is ever deleted
-  uint64_t rows;                  // address of the first row of sums; 0: none
   uint32_t row_count, row_shift;  // a row has 1 << row_shift bytes
 };
 
@@ -101,59 +104,61 @@ constexpr uint64_t map_bytes(const MapForm& form) {
   return map_rows_at(form) + (uint64_t{form.rows} << map_row_shift(form.capacity));
 }
 
-// `data`: address of zero memory of map_bytes(form), 128-byte aligned.
+// `data`: offset of zero memory of map_bytes(form), 128-byte aligned.
 inline void map_init(Map* map, const MapForm& form, uint64_t data) {
+  const auto at = [data](uint64_t distance) { return static_cast<uint32_t>(data + distance); };
   map->capacity = form.capacity;
   map->key_count = form.key_count;
   map->node_bytes = map_node_bytes(form.key_count, form.shape ? form.shape->bytes : 8);
   map->bucket_mask = map_buckets(form.capacity) - 1;
   map->wrap = form.wrap;
   map->grows = form.grows;
-  map->words = data;
-  map->heads = data + sizeof(MapWords);
-  map->nodes = map->heads + 8ull * map_buckets(form.capacity);
+  map->words = {at(0)};
+  map->heads = {at(sizeof(MapWords))};
+  map->nodes = {at(sizeof(MapWords) + 8ull * map_buckets(form.capacity))};
   if (form.shape) map->shape = *form.shape;
   if (form.rows == 0) return;
-  map->rows = data + map_rows_at(form);
+  map->rows = {at(map_rows_at(form))};
   map->row_count = form.rows;
   map->row_shift = map_row_shift(form.capacity);
 }
 
-inline MapWords* map_words(const Map* map) { return reinterpret_cast<MapWords*>(map->words); }
+inline MapWords* map_words(Arena arena, const Map* map) { return map->words.get(arena); }
 // index: less than the capacity.
-inline MapNode* map_node(const Map* map, uint32_t index) {
-  return reinterpret_cast<MapNode*>(map->nodes + uint64_t{index} * map->node_bytes);
+inline MapNode* map_node(Arena arena, const Map* map, uint32_t index) {
+  const auto first = reinterpret_cast<uint64_t>(map->nodes.get(arena));
+  return reinterpret_cast<MapNode*>(first + uint64_t{index} * map->node_bytes);
 }
 inline Stat* map_node_stat(const Map* map, MapNode* node) {
   return reinterpret_cast<Stat*>(node->keys + map->key_count);
 }
 // Word `index` of the first row of sums.
-inline uint64_t* map_sum(const Map* map, uint32_t index) {
-  return reinterpret_cast<uint64_t*>(map->rows + 8ull * index);
+inline uint64_t* map_sum(Arena arena, const Map* map, uint32_t index) {
+  return map->rows.get(arena) + index;
 }
 // The value of an element that is a word.
-inline uint64_t map_value(const Map* map, const MapNode* node) {
+inline uint64_t map_value(Arena arena, const Map* map, const MapNode* node) {
   uint64_t value = load(&node->pair.first);
-  if (map->rows == 0) return value;
-  const uint64_t* sum = map_sum(
-      map,
-      static_cast<uint32_t>((reinterpret_cast<uint64_t>(node) - map->nodes) / map->node_bytes));
+  if (!map->rows.is_set()) return value;
+  const uint64_t distance =
+      reinterpret_cast<uint64_t>(node) - reinterpret_cast<uint64_t>(map->nodes.get(arena));
+  const uint64_t* sum = map_sum(arena, map, static_cast<uint32_t>(distance / map->node_bytes));
   for (uint32_t row = 0; row < map->row_count; ++row)
     value += load(sum + (uint64_t{row} << map->row_shift) / sizeof *sum);
   return value;
 }
 // How many elements of an array that does not only grow came after the one in this node, and it.
-inline uint32_t map_age(const Map* map, const MapNode* node) {
-  return static_cast<uint32_t>(load(&map_words(map)->inserted)) - load(&node->next_free);
+inline uint32_t map_age(Arena arena, const Map* map, const MapNode* node) {
+  return static_cast<uint32_t>(load(&map_words(arena, map)->inserted)) - load(&node->next_free);
 }
 // Nodes that may hold an element: 0 .. map_used() - 1.
-inline uint32_t map_used(const Map* map) {
-  uint64_t fresh = load(&map_words(map)->fresh);
+inline uint32_t map_used(Arena arena, const Map* map) {
+  uint64_t fresh = load(&map_words(arena, map)->fresh);
   return fresh < map->capacity ? static_cast<uint32_t>(fresh) : map->capacity;
 }
 
-inline uint64_t* map_head(const Map* map, uint32_t hash) {
-  return &reinterpret_cast<uint64_t*>(map->heads)[hash & map->bucket_mask];
+inline uint64_t* map_head(Arena arena, const Map* map, uint32_t hash) {
+  return map->heads.get(arena) + (hash & map->bucket_mask);
 }
 
 }  // namespace dj::abi

@@ -13,10 +13,11 @@ namespace dj::abi {
 // StringPool: bytes for Strs, and how many of them are taken (may run past `bytes` when it is
 // full).
 struct StringPool {
-  uint64_t address, bytes;
+  ArenaRef<Str> first;
+  uint32_t bytes;
 };
 
-// What handlers write. Data; the words of the hash table follow: an ArenaRef each, 0 empty.
+// What handlers write. Data; the words of the hash table follow: a StrWord each, 0 empty.
 struct StringWords {
   uint64_t used;     // bytes taken from the data pool
   uint64_t dropped;  // strings that found no room
@@ -27,19 +28,19 @@ struct StringWords {
 // Constants.
 struct Strings {
   uint64_t slot_mask;    // slots - 1
-  uint64_t words;        // address of the StringWords
+  ArenaRef<StringWords> words;
   StringPool constants;  // the empty string is the first
   StringPool data;
   uint64_t constants_used;  // bytes; by the controller
 };
 
 // --- references ---
-// A word of the data that refers to a Str is an ArenaRef: the Str's distance from the arena's base;
-// 0, which a global holds that was never written, is the empty string. Who shares the arena may
-// write anything there. So a reference is followed by str_at() alone, and in generated code by the
-// same arithmetic (compiler/lower/strings.cpp): what lies outside of [first, first + span) is the
-// empty string. Behind the span there is room for the longest Str.
-using ArenaRef = uint64_t;
+// StrWord: a word of the data that refers to a Str by its distance from the arena's begin, in 64
+// bits as all that a script stores; 0, as of a global that was never written, is the empty string.
+// Who shares the arena may write anything there, so str_at() alone follows a reference, and the
+// same arithmetic in generated code (compiler/lower/strings.cpp): what lies outside of [first,
+// first + span) is the empty string. Behind the span there is room for the longest Str.
+using StrWord = uint64_t;
 constexpr uint64_t kStringTail =
     kMostStringBytes + sizeof(Str);  // bytes of the arena behind the span
 
@@ -47,20 +48,20 @@ struct RefRange {
   uint64_t first, span;  // distances from the arena's base
 };
 inline RefRange ref_range(const Header* header, const Strings* strings) {
-  const uint64_t first = strings->constants.address - header->arena_base;
+  const uint64_t first = strings->constants.first.offset;
   return {first, header->arena_bytes - kStringTail - first};
 }
 inline const Strings* strings_of(const Header* header) {
   return reinterpret_cast<const Strings*>(header->strings);
 }
-inline const Str* str_at(const Header* header, ArenaRef ref) {
+inline const Str* str_at(const Header* header, StrWord ref) {
   const RefRange range = ref_range(header, strings_of(header));
   const uint64_t offset = ref - range.first;
   return reinterpret_cast<const Str*>(header->arena_base + range.first +
                                       (offset < range.span ? offset : 0));
 }
 // `str` lies in the arena.
-inline ArenaRef ref_to(const Header* header, const Str* str) {
+inline StrWord ref_to(const Header* header, const Str* str) {
   return reinterpret_cast<uint64_t>(str) - header->arena_base;
 }
 
@@ -73,14 +74,15 @@ constexpr uint64_t strings_slots(uint64_t pool_bytes) {
 constexpr uint64_t strings_data_bytes(uint64_t pool_bytes) {
   return sizeof(StringWords) + 8 * strings_slots(pool_bytes) + pool_bytes;
 }
-// `data`: address of zero memory of strings_data_bytes(pool_bytes); `constants`: of
+// `data`: offset of zero memory of strings_data_bytes(pool_bytes); `constants`: of
 // `constant_bytes` more, whose first Str is the empty one.
 inline void strings_init(Strings* strings, uint64_t data, uint64_t pool_bytes, uint64_t constants,
                          uint64_t constant_bytes) {
   strings->slot_mask = strings_slots(pool_bytes) - 1;
-  strings->words = data;
-  strings->data = {data + sizeof(StringWords) + 8 * (strings->slot_mask + 1), pool_bytes};
-  strings->constants = {constants, constant_bytes};
+  const uint64_t pool = data + sizeof(StringWords) + 8 * (strings->slot_mask + 1);
+  strings->words = {static_cast<uint32_t>(data)};
+  strings->data = {{static_cast<uint32_t>(pool)}, static_cast<uint32_t>(pool_bytes)};
+  strings->constants = {{static_cast<uint32_t>(constants)}, static_cast<uint32_t>(constant_bytes)};
   strings->constants_used = 8;
 }
 
@@ -104,10 +106,11 @@ inline bool same_bytes(Text a, const char* data, uint32_t len) {
 }
 
 // Takes `bytes` of a pool; null: they do not fit, and shorter ones may.
-inline Str* take_from(const StringPool& pool, uint64_t* used, uint64_t bytes) {
+inline Str* take_from(Arena arena, const StringPool& pool, uint64_t* used, uint64_t bytes) {
   uint64_t offset = load(used);
   while (offset <= pool.bytes && bytes <= pool.bytes - offset) {
-    if (cas(used, offset, offset + bytes)) return reinterpret_cast<Str*>(pool.address + offset);
+    if (cas(used, offset, offset + bytes))
+      return reinterpret_cast<Str*>(reinterpret_cast<uint64_t>(pool.first.get(arena)) + offset);
     offset = load(used);
   }
   return nullptr;
@@ -120,15 +123,16 @@ template <typename IsGood>
 inline const Str* strings_intern_in(const Header* header, const StringPool& pool, uint64_t* used,
                                     const char* data, uint32_t len, IsGood is_good) {
   const Strings* strings = strings_of(header);
-  if (len == 0) return reinterpret_cast<const Str*>(strings->constants.address);
-  auto* words = reinterpret_cast<StringWords*>(strings->words);
+  const Arena arena = arena_of(header);
+  if (len == 0) return strings->constants.first.get(arena);
+  StringWords* words = strings->words.get(arena);
   auto* slots = reinterpret_cast<uint64_t*>(words + 1);
   Str* fresh = nullptr;
   uint64_t at = hash_bytes(data, len) & strings->slot_mask;
   for (uint64_t probe = 0; probe <= strings->slot_mask;
        ++probe, at = (at + 1) & strings->slot_mask) {
     for (uint32_t tries = 0; tries < 2; ++tries) {  // a slot that was empty is not empty again
-      const ArenaRef ref = load(&slots[at]);
+      const StrWord ref = load(&slots[at]);
       const Str* known = str_at(header, ref);
       const bool good = ref != 0 && is_good(known);
       if (good && same_bytes(text_of(known), data, len)) return known;
@@ -136,7 +140,7 @@ inline const Str* strings_intern_in(const Header* header, const StringPool& pool
       if (fresh == nullptr) {
         // In a fuller table each text that is not there would be compared with many that are.
         const bool full = load(&words->count) >= (strings->slot_mask + 1) / 4 * 3;
-        fresh = full ? nullptr : take_from(pool, used, (sizeof(uint32_t) + len + 7) / 8 * 8);
+        fresh = full ? nullptr : take_from(arena, pool, used, (sizeof(uint32_t) + len + 7) / 8 * 8);
         if (fresh == nullptr) {
           add(&words->dropped, 1);
           return nullptr;
@@ -156,7 +160,7 @@ inline const Str* strings_intern_in(const Header* header, const StringPool& pool
 // By handlers.
 inline const Str* strings_intern(const Header* header, const char* data, uint32_t len) {
   const Strings* strings = strings_of(header);
-  auto* words = reinterpret_cast<StringWords*>(strings->words);
+  StringWords* words = strings->words.get(arena_of(header));
   return strings_intern_in(header, strings->data, &words->used, data, len,
                            [](const Str*) { return true; });
 }
@@ -166,8 +170,8 @@ inline const Str* strings_intern_constant(const Header* header, const char* data
   auto* strings = reinterpret_cast<Strings*>(header->strings);
   const StringPool& pool = strings->constants;
   return strings_intern_in(header, pool, &strings->constants_used, data, len,
-                           [&pool](const Str* known) {
-                             return reinterpret_cast<uint64_t>(known) - pool.address < pool.bytes;
+                           [header, &pool](const Str* known) {
+                             return ref_to(header, known) - pool.first.offset < pool.bytes;
                            });
 }
 // By the controller later: a handler may have interned the same text, whose Str is the one then.
@@ -177,10 +181,11 @@ inline const Str* strings_intern_name(const Header* header, const char* data, ui
                            [](const Str*) { return true; });
 }
 // Whether the Str is one of the interned ones.
-inline bool is_interned(const Strings* strings, const Str* str) {
-  const auto at = reinterpret_cast<uint64_t>(str);
-  return at - strings->data.address < strings->data.bytes ||
-         at - strings->constants.address < strings->constants.bytes;
+inline bool is_interned(const Header* header, const Str* str) {
+  const Strings* strings = strings_of(header);
+  const StrWord at = ref_to(header, str);
+  return at - strings->data.first.offset < strings->data.bytes ||
+         at - strings->constants.first.offset < strings->constants.bytes;
 }
 
 }  // namespace dj::abi

@@ -54,23 +54,23 @@ struct TrapWords {
                          // when that does not answer
 };
 
+// The entries follow, those of both parts.
 struct TrapTable {
   // Of what was there when the session began, and of objects that the target opened later: those
   // that are there already do not move, and most sessions need no room for more.
   TrapPart begin, later;
-  uint64_t entries;   // address
-  uint64_t caches;    // address of TrapCache 0; one per CPU and one more. Data
-  uint64_t words;     // address of the TrapWords
+  ArenaRef<TrapCache> caches;  // one per CPU and one more. Data
+  ArenaRef<TrapWords> words;
   uint64_t cache_on;  // 0: the table alone
   // A signal handler on an alternate stack may trap: a second frame lies on it then.
   uint64_t stack_least;  // bytes, smaller ones have no room
 };
 
-inline TrapWords* trap_words(const TrapTable* table) {
-  return reinterpret_cast<TrapWords*>(table->words);
-}
-inline uint32_t* trap_hits(const TrapTable* table, uint64_t index) {
-  return reinterpret_cast<uint32_t*>(table->words + sizeof(TrapWords)) + index;
+constexpr uint64_t kTrapEntriesAt = (sizeof(TrapTable) + 63) / 64 * 64;  // from the TrapTable
+
+// index: of an entry.
+inline uint32_t* trap_hits(TrapWords* words, uint64_t index) {
+  return reinterpret_cast<uint32_t*>(words + 1) + index;
 }
 
 // Entries for `sites` addresses.
@@ -78,7 +78,7 @@ constexpr uint64_t trap_entries(uint64_t sites) { return sites + sites / 2 + 64;
 // `sites`: at the beginning; `later`: in objects that come later, 0: none will.
 constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t later) {
   const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
-  return (sizeof(TrapTable) + 63) / 64 * 64 + entries * sizeof(TrapEntry);
+  return kTrapEntriesAt + entries * sizeof(TrapEntry);
 }
 // Of the data.
 constexpr uint64_t trap_hits_bytes(uint64_t entries) {
@@ -88,15 +88,14 @@ constexpr uint64_t trap_data_bytes(uint64_t sites, uint64_t later, uint32_t cpus
   const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
   return trap_hits_bytes(entries) + sizeof(TrapCache) * (cpus + 1);
 }
-// Of zero memory of trap_table_bytes() for the same numbers, 64-byte aligned. `data`: address of
-// zero memory of trap_data_bytes().
+// Of zero memory of trap_table_bytes() for the same numbers, 64-byte aligned. `data`: offset in
+// the arena of zero memory of trap_data_bytes().
 inline void trap_table_init(TrapTable* table, uint64_t data, uint64_t sites, uint64_t later) {
   const uint64_t first = trap_entries(sites), all = first + (later != 0 ? trap_entries(later) : 0);
   table->begin = {0, first, 0};
   table->later = {first, all - first, 0};
-  table->entries = reinterpret_cast<uint64_t>(table) + (sizeof(TrapTable) + 63) / 64 * 64;
-  table->words = data;
-  table->caches = data + trap_hits_bytes(all);
+  table->words = {static_cast<uint32_t>(data)};
+  table->caches = {static_cast<uint32_t>(data + trap_hits_bytes(all))};
   table->cache_on = 0;
 }
 inline uint64_t trap_hash(uint64_t address) {
@@ -108,7 +107,8 @@ inline uint64_t trap_table_entries(const TrapTable& table) {
   return table.begin.size + table.later.size;
 }
 inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) {
-  return reinterpret_cast<TrapEntry*>(table->entries) + index;
+  const uint64_t first = reinterpret_cast<uint64_t>(table) + kTrapEntriesAt;
+  return reinterpret_cast<TrapEntry*>(first) + index;
 }
 inline uint64_t trap_index(const TrapTable* table, const TrapEntry* entry) {
   return static_cast<uint64_t>(entry - trap_entry(table, 0));

@@ -59,7 +59,7 @@ void fill_trap_table(const TrapRoom& room, const SiteList& sites) {
   for (const PatchSite* site : sites) wanted += entries_taken(*site);
   CHECK(abi::trap_table_bytes(wanted, room.later) <= room.bytes);
   abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(room.table);
-  abi::trap_table_init(&table, room.data, wanted, room.later);
+  abi::trap_table_init(&table, room.data - room.arena, wanted, room.later);
   for (const PatchSite* site : sites) {
     if (site->state != SiteState::Registered) continue;
     for (auto [address, detour] : trap_entries_of(*site))

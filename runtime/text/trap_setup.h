@@ -58,6 +58,7 @@ class TrapSetup {
 std::vector<std::pair<uint64_t, uint64_t>> trap_entries_of(const PatchSite& site);
 // Where a TrapTable stands.
 struct TrapRoom {
+  uint64_t arena = 0;             // its base
   uint64_t table = 0, bytes = 0;  // arena address; 0: there is none
   uint64_t data = 0;              // arena address of its data
   uint64_t later = 0;  // entries that are kept free for objects that the target opens later

@@ -111,8 +111,8 @@ class Run {
     clear(header.rings, header.ring_stride * (kCpus + 1));
     clear(layout.string_data, abi::strings_data_bytes(kStringBytes));
     *at<abi::Header>(layout.base) = header;
-    abi::strings_init(at<abi::Strings>(header.strings), layout.string_data, kStringBytes,
-                      layout.string_constants, kStringBytes);
+    abi::strings_init(at<abi::Strings>(header.strings), layout.string_data - layout.base, kStringBytes,
+                      layout.string_constants - layout.base, kStringBytes);
     for (const char* text : {"one", "another text", "x\x1b[31m"})
       words_.push_back(abi::ref_to(
           &header, abi::strings_intern(&header, text, static_cast<uint32_t>(strlen(text)))));
@@ -215,14 +215,15 @@ class Run {
     if (global.storage != Storage::Array) return;
     auto* map = at<abi::Map>(slot.address);
     const abi::MapForm form = map_form(global, slot, script_.layout);
-    abi::map_init(map, form, slot.data);
-    abi::map_words(map)->fresh = form.capacity;
+    abi::map_init(map, form, slot.data - script_.layout.base);
+    const abi::Arena arena = script_.layout.arena();
+    abi::map_words(arena, map)->fresh = form.capacity;
     for (uint32_t i = 0; i < form.capacity; ++i) {
-      abi::MapNode* node = abi::map_node(map, i);
+      abi::MapNode* node = abi::map_node(arena, map, i);
       node->pair = {words_[below(words_.size())], abi::kNodeAlive};
       node->hash = static_cast<uint32_t>(below(8));
       for (uint32_t key = 0; key < form.key_count; ++key) node->keys[key] = words_[below(3)];
-      uint64_t* head = abi::map_head(map, node->hash);
+      uint64_t* head = abi::map_head(arena, map, node->hash);
       node->link = *head;
       *head = i + 1;
     }

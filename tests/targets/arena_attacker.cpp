@@ -95,11 +95,11 @@ class Attack {
       if (kind == "globals") words(was_.words, was_.rings - was_.words);
       if (kind == "rows") words(was_.thread_rows, sizeof(abi::ThreadRows) + 64);
       if (kind == "captures" && was_.captures != 0)
-        words(reinterpret_cast<abi::Captures*>(was_.captures)->counts, 1 << 16);
+        words(address(reinterpret_cast<abi::Captures*>(was_.captures)->counts), 1 << 16);
       if (kind == "threads") words(was_.threads, sizeof(abi::ThreadTable));
       if (kind == "threads") words(was_.threads + abi::kWipedBytes, 4096);
       if (kind == "traps" && was_.trap_table != 0)
-        words(reinterpret_cast<abi::TrapTable*>(was_.trap_table)->words, 1 << 13);
+        words(address(reinterpret_cast<abi::TrapTable*>(was_.trap_table)->words), 1 << 13);
       if (kind == "sites") words(was_.sites, 1 << 12);
       if (kind == "any") words(was_.arena_base, was_.arena_bytes);
     }
@@ -175,10 +175,14 @@ class Attack {
     head->site = static_cast<uint32_t>(below(4) == 0 ? value(3) : below(4));
     if (below(16) != 0) abi::ring_commit(head, position);
   }
+  template <typename T>
+  uint64_t address(abi::ArenaRef<T> ref) const {
+    return reinterpret_cast<uint64_t>(ref.get({was_.arena_base, was_.arena_bytes}));
+  }
   void spoil_strings() {
     const auto& strings = *reinterpret_cast<const abi::Strings*>(was_.strings);
-    const uint64_t pool = strings.data.address;
-    words(strings.words, pool - strings.words);
+    const uint64_t pool = address(strings.data.first), all = address(strings.words);
+    words(all, pool - all);
     words(pool, 1 << 12);
     for (int i = 0; i < 20; ++i)
       *reinterpret_cast<volatile uint32_t*>(pool + 8 * below(256)) =

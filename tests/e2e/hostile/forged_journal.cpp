@@ -29,8 +29,9 @@ constexpr uint64_t kBytes = 1 << 20, kHuge = uint64_t{1} << 42;
 abi::ThreadTable threads;
 struct {
   abi::TrapTable table;
-  abi::TrapEntry entries[64];
+  alignas(64) abi::TrapEntry entries[64];
 } trap;
+static_assert(offsetof(decltype(trap), entries) == abi::kTrapEntriesAt);
 abi::FaultGates gates;
 
 // A call that leads to what a journal can call a detour, and text that a session may have written.
@@ -95,7 +96,6 @@ void fill(Forged& journal) {
   for (int i = 0; i < 8; i++)
     calls[i] = {number_of(reinterpret_cast<void*>(work)), number_of(&gates)};
   trap.table.begin = {0, 64, 3};
-  trap.table.entries = number_of(trap.entries);
   h.trap_table = number_of(&trap.table);
   h.fault_gates = number_of(&gates);
   h.threads = number_of(&threads);
@@ -162,8 +162,7 @@ bool lie(const std::string& kind) {
     add_place(journal);
     const uint64_t size = kind == "a trap table of terabytes" ? uint64_t{1} << 40 : ~uint64_t{0};
     trap.table.begin = trap.table.later = {size, size, size};
-    trap.table.entries = number_of(trap.entries);
-    h.trap_table = number_of(&trap.table);
+      h.trap_table = number_of(&trap.table);
   } else if (kind == "many mappings") {
     for (int i = 0; i < 20000; i++) mmap(nullptr, 8192, PROT_READ, MAP_SHARED, journal.file, 0);
   } else if (kind == "many journals") {

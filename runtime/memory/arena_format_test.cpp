@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// A fresh arena is the same wherever it lies: no word behind its Header holds an address of it.
+#include "runtime/memory/arena_format.h"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <cstring>
+#include <memory>
+
+namespace dj {
+namespace {
+
+Global global(const char* name, Type value, Storage storage, std::vector<Type> keys = {}) {
+  Global made;
+  made.name = name;
+  made.value = value;
+  made.storage = storage;
+  made.keys = std::move(keys);
+  return made;
+}
+
+// Globals of all kinds.
+Program all_kinds() {
+  Program program;
+  Global last = global("last", Type::Str, Storage::Scalar);
+  last.init = std::string("a text");
+  program.globals.push_back(std::move(last));
+  program.globals.push_back(global("n", Type::Int, Storage::Counter));
+  program.globals.push_back(global("s", Type::Stat, Storage::Stats));
+  program.globals.back().hist_log = true;
+  program.globals.push_back(global("by", Type::Int, Storage::Array, {Type::Str, Type::Int}));
+  program.globals.push_back(global("sums", Type::Int, Storage::Array, {Type::Int}));
+  program.globals.back().grows = program.globals.back().sums = true;
+  program.globals.push_back(global("of", Type::Stat, Storage::Array, {Type::Str}));
+  program.globals.back().percentiles = true;
+  return program;
+}
+
+// Two sites with names, and room for more: of calls, too.
+Plan two_sites() {
+  Plan plan;
+  plan.modules.emplace_back().path = "/bin/program";
+  for (const char* name : {"first", "second"}) {
+    Site& site = plan.sites.emplace_back();
+    site.function = name;
+    site.address = 0x1000;
+  }
+  plan.host_probes.emplace_back().text = "begin";
+  plan.handlers.emplace_back();
+  plan.awaits_objects = true;
+  return plan;
+}
+
+class Formatted {
+ public:
+  Formatted(const Program& program, const Plan& plan, uint64_t base) {
+    Limits limits;
+    limits.max_map_entries = 64;
+    limits.string_bytes = 1 << 16;
+    limits.ring_bytes = 1 << 14;
+    layout = lay_out(program, plan, limits, 2, base, 4096);
+    void* at = mmap(reinterpret_cast<void*>(base), layout.bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+    if (at == reinterpret_cast<void*>(base)) {
+      bytes = {static_cast<uint8_t*>(at), layout.bytes};
+      made = format_arena(bytes, layout, program, plan, {}).ok();
+    }
+  }
+  Formatted(const Formatted&) = delete;
+  Formatted& operator=(const Formatted&) = delete;
+  ~Formatted() {
+    if (!bytes.empty()) munmap(bytes.data(), bytes.size());
+  }
+
+  Layout layout;
+  std::span<uint8_t> bytes;
+  bool made = false;
+};
+
+TEST(ArenaFormat, IsTheSameAtEachPlace) {
+  const Program program = all_kinds();
+  const Plan plan = two_sites();
+  const Formatted here(program, plan, 0x40000000), there(program, plan, 0x51230000);
+  ASSERT_TRUE(here.made && there.made);
+  ASSERT_EQ(here.bytes.size(), there.bytes.size());
+  ASSERT_EQ(here.layout.string_constants - here.layout.base,
+            there.layout.string_constants - there.layout.base);
+  size_t words = 0;
+  for (size_t at = sizeof(abi::Header); at + 8 <= here.bytes.size(); at += 8) {
+    uint64_t one, other;
+    std::memcpy(&one, &here.bytes[at], sizeof one);
+    std::memcpy(&other, &there.bytes[at], sizeof other);
+    ASSERT_EQ(one, other) << "at offset " << std::hex << at;
+    words += one != 0;
+  }
+  EXPECT_GT(words, 40u) << "texts, arrays, sites";
+}
+
+TEST(ArenaRef, KeepsToTheArena) {
+  alignas(8) uint64_t memory[8] = {};
+  const abi::Arena arena{reinterpret_cast<uint64_t>(memory), sizeof memory};
+  EXPECT_EQ(abi::ArenaRef<uint64_t>{24}.get(arena), memory + 3);
+  for (const uint32_t forged : {uint32_t{64}, uint32_t{65}, uint32_t{1} << 31, UINT32_MAX})
+    EXPECT_EQ(abi::ArenaRef<uint64_t>{forged}.get(arena), memory) << forged;
+}
+
+}  // namespace
+}  // namespace dj
