@@ -201,7 +201,7 @@ ARENA_TYPES = {
     "runtime/session/stack_tables.cpp": {"StackIndex", "StackTables"},
     "runtime/install/install.cpp": {"Header", "SiteInfo"},
     "runtime/install/traps.cpp": {"Header"},
-    "runtime/install/traps.h": {"TrapTable"},
+    "runtime/install/traps.h": {"TrapTable", "TrapWords"},
     "runtime/text/trap_setup.cpp": {"TrapTable"},
 }
 ARENA_WALKS = re.compile(r"abi::(map_each|map_value|map_is_linked|map_used|counter_rows|thread_rows|stat_total|capture_count|take_thread_row)\(")
@@ -217,6 +217,41 @@ def test_the_arena_is_read_in_one_way():
         used = set(re.findall(r"(?:reinterpret_cast|\bat)<(?:const )?(?:volatile )?abi::(\w+)", code)) - ARENA_TYPES.get(name, set())
         wrong += [f"{name}: abi::{kind}" for kind in sorted(used)] + [f"{name}: {walk}" for walk in ARENA_WALKS.findall(code)]
     assert wrong == []
+
+
+# Members of the shared structs that hold addresses, by why they may. What refers to the arena is an ArenaRef (runtime/shared/arena_ref.h), so the
+# last row can only shrink.
+SHARED_ADDRESSES = {
+    "of no word of the arena: values that functions hand on": "FormatArg.text Label.counts_ MapForm.shape Path.code_ Text.data",
+    "of the program's memory, or of code islands": "Capture.returns Capture.slot Header.own_code SiteInfo.pc Task.arguments",
+    "in memory that each process has of its own": "Context.error_text Context.match_text FaultGates.begin FrameHeader.frames OwnIsland.ends OwnIsland.next "
+    "OwnIsland.stubs OwnStackRecord.code OwnStackTop.record OwnStackTop.taken ThreadTable.task",
+    "of the arena, not yet an offset": "Header.captures Header.contexts Header.counters Header.debug_entry Header.own_stacks Header.rings Header.sites "
+    "Header.stack_tables Header.strings Header.thread_rows Header.threads Header.trap_table Header.words",
+}
+
+
+def addresses_of(text):
+    """Members of structs that are pointers, or numbers whose comment speaks of an address: {"Struct.member"}."""
+    found, struct = set(), None
+    for line in text.splitlines():
+        if begin := re.match(r"\s*(?:struct|class)(?: alignas\(\d+\))? (\w+)(?: : \w+)? \{", line):
+            struct = begin.group(1)
+        elif line == "};":
+            struct = None
+        pointer = re.match(r"  [\w:<> ]+\* ?(?:const )?(\w+)(?: = nullptr)?;", line)
+        number = re.match(r"  u?int\d+_t (\w+)[\w ,:]*;\s*//.*\b[Aa]ddress", line)
+        if struct and (pointer or number):
+            found.add(f"{struct}.{(pointer or number).group(1)}")
+    return found
+
+
+def test_what_refers_to_the_arena_is_an_offset():
+    found = set().union(*(addresses_of(read(name)) for name in project_files(".h") if name.startswith("runtime/shared/")))
+    listed = [name for names in SHARED_ADDRESSES.values() for name in names.split()]
+    assert found - set(listed) == set(), "an ArenaRef, or a reason"
+    assert set(listed) - found == set(), "no longer an address: take it off the list"
+    assert addresses_of("struct A {\n  uint64_t at;  // address of B\n  const B* b = nullptr;\n};") == {"A.at", "A.b"}
 
 
 def test_no_header_is_dead():
