@@ -17,13 +17,13 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
+#include "runtime/output/function_names.h"
 #include "runtime/output/held_records.h"
 #include "runtime/output/histogram.h"
 #include "runtime/output/rate_limit.h"
 #include "runtime/output/record_rules.h"
 #include "runtime/output/script_error.h"
 #include "runtime/output/shell_commands.h"
-#include "runtime/output/site_names.h"
 #include "runtime/output/tell.h"
 #include "runtime/shared/event.h"
 #include "runtime/shared/format.h"
@@ -43,15 +43,6 @@ constexpr uint64_t kSkew = 1 << 30;
 
 // What a program can make djtap do by its records: lines on the terminal, and files.
 constexpr int kWarnings = 1000, kFilesAtOnce = 100, kFiles = 10;
-
-// One CPU's ring, how far it is read, and since when it does not move.
-struct RingSource {
-  abi::Ring* ring = nullptr;
-  abi::RingReader reader;
-  Clock::time_point moved = Clock::now(), cleared = Clock::now();
-  uint64_t clear = 0;  // tsc of a round in which none was unfinished: what comes is later
-  uint64_t left = 0;   // bytes that may be read in this call of run()
-};
 
 // Which arguments of a format are strings is known from its types.
 std::string print_text(const Record& record, const Format& format) {
@@ -155,12 +146,21 @@ void tell_first(const RateLimit& limit, const std::string& what) {
 }  // namespace
 
 struct Drain::State {
+  // One CPU's ring, how far it is read, and since when it does not move.
+  struct RingSource {
+    abi::Ring* ring = nullptr;
+    abi::RingReader reader;
+    Clock::time_point moved = Clock::now(), cleared = Clock::now();
+    uint64_t clear = 0;  // tsc of a round in which none was unfinished: what comes is later
+    uint64_t left = 0;   // bytes that may be read in this call of run()
+  };
+
   DrainInput input;
   Output& output;
   RecordRules rules{input.program, input.plan, input.layout};
   ScriptErrors script_errors{{input.image.spans, input.plan, input.sources, input.layout}};
   ShellCommands commands;
-  SiteNames names;
+  FunctionNames names;
   std::vector<RingSource> sources;
   HeldRecords held;
   size_t turn = 0;       // the source that is read first
@@ -183,7 +183,7 @@ struct Drain::State {
 Drain::Drain(const DrainInput& input, Output& output) : state_(new State{input, output}) {
   const abi::Header& header = input.layout.header;
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
-    RingSource source;
+    State::RingSource source;
     source.ring = reinterpret_cast<abi::Ring*>(header.rings + i * header.ring_stride);
     source.reader = abi::ring_reader(header.ring_bytes);
     state_->sources.push_back(source);
@@ -351,7 +351,7 @@ void Drain::State::summarize() {
 size_t Drain::run(bool last) {
   State& state = *state_;
   uint64_t round = __rdtsc();
-  for (RingSource& source : state.sources) source.left = source.reader.bytes;
+  for (auto& source : state.sources) source.left = source.reader.bytes;
   size_t count = 0, more = 0;
   do {
     more = state.collect(last, round);
@@ -360,8 +360,7 @@ size_t Drain::run(bool last) {
   } while (last && more > 0);
   state.written = last ? round : state.horizon;
   state.horizon = round;
-  for (const RingSource& source : state.sources)
-    state.horizon = std::min(state.horizon, source.clear);
+  for (const auto& source : state.sources) state.horizon = std::min(state.horizon, source.clear);
   state.output.flush();
   if (last) state.summarize();
   if (last) state.commands.wait();
@@ -373,7 +372,7 @@ uint64_t Drain::errors() const { return state_->script_errors.count(); }
 
 uint64_t Drain::abandoned() const {
   uint64_t sum = 0;
-  for (const RingSource& source : state_->sources) sum += source.reader.abandoned;
+  for (const auto& source : state_->sources) sum += source.reader.abandoned;
   return sum;
 }
 

@@ -9,7 +9,7 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
-#include "runtime/output/site_names.h"
+#include "runtime/output/function_names.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/process.h"
 #include "runtime/process/untrusted.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SiteNames: what people call the functions of a plan's sites; for thousands of sites the plan has
-// no such names.
+// FunctionNames: what people call the functions of a plan's sites; for thousands of sites the plan
+// has no such names.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ namespace dj {
 std::string site_name(const Site& site);
 
 // Names of sites that are asked for again and again.
-class SiteNames {
+class FunctionNames {
  public:
   // number: the site's, of the whole session. The view lives as long as this object and the site.
   std::string_view of(uint32_t number, const Site& site);
