@@ -8,7 +8,7 @@
 namespace dj::arch {
 namespace {
 
-constexpr size_t kLongest = 6;  // bytes of the longest form looked for
+constexpr size_t kLongestArrival = 6;  // bytes of the longest form looked for
 
 uint64_t relative(uint64_t end, const uint8_t* at) {
   int32_t value;
@@ -27,7 +27,8 @@ class Finder {
 
   void scan(const TextRange& range) {
     const uint8_t* bytes = range.bytes.data();
-    for (size_t i = 0; i + kLongest <= range.bytes.size(); i++) look(bytes + i, range.address + i);
+    for (size_t i = 0; i + kLongestArrival <= range.bytes.size(); i++)
+      look(bytes + i, range.address + i);
   }
 
  private:

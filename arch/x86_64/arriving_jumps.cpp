@@ -12,7 +12,7 @@ namespace dj::arch {
 namespace {
 
 constexpr uint8_t kJmp = 0xe9, kShortJmp = 0xeb, kTwoBytes = 0x0f;
-constexpr size_t kLongest = 6;  // bytes of the longest form looked for
+constexpr size_t kLongestLookAlike = 6;  // bytes of the longest form looked for
 
 bool is_near_jcc(const uint8_t* bytes) {
   return bytes[0] == kTwoBytes && (bytes[1] & 0xf0) == 0x80;
@@ -38,7 +38,7 @@ std::vector<ArrivingJump> look_alikes(const ModuleText& text,
                                       const std::vector<uint64_t>& targets) {
   std::vector<ArrivingJump> found;
   for (const TextRange& range : text.text) {
-    for (size_t i = 0; i + kLongest <= range.bytes.size(); i++) {
+    for (size_t i = 0; i + kLongestLookAlike <= range.bytes.size(); i++) {
       const std::optional<uint64_t> target = target_of(&range.bytes[i], range.address + i);
       if (target && std::binary_search(targets.begin(), targets.end(), *target))
         found.push_back({range.address + i, *target, 0});

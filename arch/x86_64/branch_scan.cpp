@@ -30,7 +30,7 @@ constexpr std::array<uint8_t, 256> make_classes() {
   return classes;
 }
 constexpr auto kClasses = make_classes();
-constexpr size_t kLongest = 6;  // bytes of the longest form looked for
+constexpr size_t kLongestBranch = 6;  // bytes of the longest form looked for
 constexpr std::array<uint64_t, 4> kImmediates = {0, 1, 2, 4};  // bytes behind a displacement
 
 struct Piece {
@@ -111,7 +111,7 @@ void Scan::look_at(size_t at) {
 void scan_range(const TextRange& range, size_t begin, size_t end, const ByteSet& marked,
                 bool immediates, std::vector<Reference>& found) {
   const size_t size = range.bytes.size();
-  const size_t safe = std::min(end, size > kLongest ? size - kLongest : 0);
+  const size_t safe = std::min(end, size > kLongestBranch ? size - kLongestBranch : 0);
   const std::span<const uint8_t> all = range.bytes;
   if (begin < safe)
     Scan({all.subspan(begin), safe - begin, range.address + begin}, marked, immediates, found)
@@ -119,7 +119,7 @@ void scan_range(const TextRange& range, size_t begin, size_t end, const ByteSet&
   const size_t tail = std::max(begin, safe);
   if (tail >= end) return;
   std::vector<uint8_t> copy(range.bytes.begin() + std::ptrdiff_t(tail), range.bytes.end());
-  copy.resize(copy.size() + kLongest);
+  copy.resize(copy.size() + kLongestBranch);
   Scan({copy, end - tail, range.address + tail}, marked, immediates, found).run();
 }
 

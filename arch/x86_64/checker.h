@@ -173,6 +173,7 @@ void leave_breakpoint(Region& region, Verdict verdict, uint64_t culprit,
 bool in_linkage_stub(const Module& module, uint64_t at);
 
 constexpr uint32_t kJumpBytes = 5;
+constexpr uint32_t kPrefixesMax = 3;  // more gain nothing: three move a guard past rel32's top byte
 inline uint64_t handler_address(const Region& region) {
   return region.pivot != 0 ? region.pivot : region.address;
 }

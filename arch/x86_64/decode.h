@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 // One decoded instruction, as little of it as relocation and the safety checks want to know.
 #pragma once
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
 
 namespace dj::arch {
+
+// Marks a place where an indirect jump may arrive.
+constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
 
 enum class Kind : uint8_t {
   Other,         // goes on with the next instruction

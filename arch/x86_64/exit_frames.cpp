@@ -2,12 +2,11 @@
 // Reads back from the exit to the instruction that has set the stack pointer.
 #include "arch/x86_64/exit_frames.h"
 
+#include "arch/x86_64/registers.h"
 #include "arch/x86_64/thunks.h"
 
 namespace dj::arch {
 namespace {
-
-constexpr uint8_t kSp = 4, kBp = 5;  // encoding numbers
 
 // `mov` of a whole register to or from another one or memory.
 bool is_load(const Insn& insn) { return insn.is(0x8b) && insn.wide; }

@@ -36,7 +36,6 @@ constexpr uint64_t kAlignment = 16;
 // Of real ones: a few. A tail call taken for a table's jump leads to hundreds of functions, and
 // what these share with others; no exit of them can be told from a jump within.
 constexpr size_t kMostParts = 64;
-constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
 
 // Addresses in some ranges, which may overlap.
 class Ranges {

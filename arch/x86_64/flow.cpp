@@ -4,13 +4,14 @@
 
 #include <algorithm>
 
+#include "arch/x86_64/registers.h"
+
 namespace dj::arch {
 namespace {
 constexpr uint32_t kNotComputed = ~0u;
 }
 
 bool jumps_to_own_value(const Insn& insn) {
-  constexpr uint8_t kSp = 4, kBp = 5;  // encoding numbers
   if (insn.kind != Kind::JumpIndirect) return false;
   return !insn.memory() || insn.base == kSp || insn.base == kBp;
 }

@@ -6,12 +6,11 @@
 #include <optional>
 #include <set>
 
+#include "arch/x86_64/registers.h"
 #include "arch/x86_64/stack_taken.h"
 
 namespace dj::arch {
 namespace {
-
-constexpr uint8_t kBp = 5;  // rbp's encoding number
 
 // Whether all ways out leave with another stack than the code found, or by a frame pointer that is
 // not its own. What cannot be followed counts as balanced; so does code behind a call that never

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <set>
 
+#include "arch/x86_64/registers.h"
 #include "arch/x86_64/stack_taken.h"
 
 namespace dj::arch {
@@ -50,8 +51,6 @@ bool is_unguard(const Insn& insn) {
   return insn.is(0x33) && insn.wide && insn.memory() && !insn.rip_relative && insn.base == kNoReg &&
          insn.index == kNoReg && insn.disp == 0x30;
 }
-
-constexpr uint8_t kSp = 4, kBp = 5;  // encoding numbers
 
 // mov %rsp,%rbp; lea d(%rsp),%rbp
 bool makes_frame_pointer(const Insn& insn) {

@@ -12,12 +12,12 @@
 #include <bit>
 
 #include "arch/x86_64/checker.h"
+#include "compiler/base/page.h"
 
 namespace dj::arch {
 namespace {
 
-constexpr uint64_t kPage = 4096;  // text is written by pages: both sites at once
-constexpr uint32_t kPrefixesMax = 3, kWindow = kJumpBytes + kPrefixesMax;
+constexpr uint32_t kWindow = kJumpBytes + kPrefixesMax;
 // How the upper jump begins. With one prefix a third jump can lean on both: an e9 as top byte leads
 // 384 MB down, where nothing is below a program at a low address. bnd and a cs override are ignored
 // before a direct jump; as top byte of the lower one they lead 224 MB down and 736 MB up.

@@ -3,12 +3,12 @@
 #include "arch/x86_64/leaving.h"
 
 #include "arch/x86_64/detour_frame.h"
+#include "arch/x86_64/registers.h"
 #include "arch/x86_64/relocate.h"
 
 namespace dj::arch {
 namespace {
 
-constexpr uint8_t kSp = 4;  // rsp's encoding number
 constexpr uint8_t kJb = 0x72, kJmpShort = 0xeb;
 
 // mov operand,%r11. `below`: bytes by which the stack pointer lies lower than the program's.

@@ -6,17 +6,17 @@
 #include <cstring>
 
 #include "arch/x86_64/byte_pairs.h"
+#include "arch/x86_64/decode.h"
+#include "compiler/base/page.h"
 
 namespace dj::arch {
 namespace {
 
 constexpr BytePair kJumpByWord = {0xff, 0x25};  // jmp *disp32(%rip)
 constexpr size_t kJumpByWordBytes = 6;
-constexpr uint8_t kBnd = 0xf2;
-constexpr uint8_t kEndbr64[] = {0xf3, 0x0f, 0x1e, 0xfa};
-constexpr uint64_t kPage = 4096;
+constexpr uint8_t kBndPrefix = 0xf2;
 
-uint64_t target_of(const uint8_t* displacement, uint64_t end) {
+uint64_t word_at(const uint8_t* displacement, uint64_t end) {
   int32_t value;
   std::memcpy(&value, displacement, sizeof value);
   return end + uint64_t(int64_t(value));
@@ -24,9 +24,9 @@ uint64_t target_of(const uint8_t* displacement, uint64_t end) {
 
 // The offset where the stub begins whose jump stands at `at`.
 size_t stub_begin(std::span<const uint8_t> bytes, size_t at) {
-  if (at > 0 && bytes[at - 1] == kBnd) at--;
-  const size_t endbr = sizeof kEndbr64;
-  const bool marked = at >= endbr && std::memcmp(&bytes[at - endbr], kEndbr64, endbr) == 0;
+  if (at > 0 && bytes[at - 1] == kBndPrefix) at--;
+  const size_t endbr = kEndbr64.size();
+  const bool marked = at >= endbr && std::memcmp(&bytes[at - endbr], kEndbr64.data(), endbr) == 0;
   return marked ? at - endbr : at;
 }
 
@@ -38,7 +38,7 @@ std::vector<LinkageStub> linkage_stubs(const std::vector<TextRange>& text,
   for (const TextRange& range : text) {
     for (const size_t at : find_pairs(range.bytes, kJumpByWord)) {
       if (at + kJumpByWordBytes > range.bytes.size()) break;
-      const uint64_t word = target_of(&range.bytes[at + 2], range.address + at + kJumpByWordBytes);
+      const uint64_t word = word_at(&range.bytes[at + 2], range.address + at + kJumpByWordBytes);
       if (!std::binary_search(words.begin(), words.end(), word)) continue;
       stubs.push_back({range.address + stub_begin(range.bytes, at), word});
     }
@@ -53,7 +53,7 @@ std::vector<Reference> near_branches(std::span<const uint8_t> bytes, uint64_t ad
   const uint64_t lowest = targets.front(), room = targets.back() - lowest;
   for (size_t i = 0; i + kNearBranchBytes <= bytes.size(); i++) {
     if ((bytes[i] & 0xfe) != 0xe8) continue;
-    const uint64_t target = target_of(&bytes[i + 1], address + i + kNearBranchBytes);
+    const uint64_t target = word_at(&bytes[i + 1], address + i + kNearBranchBytes);
     if (target - lowest > room || !std::binary_search(targets.begin(), targets.end(), target))
       continue;
     found.push_back({Reference::Branch, address + i, target});

@@ -9,7 +9,6 @@
 namespace dj::arch {
 namespace {
 
-constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
 constexpr uint32_t kStretch = 8;  // a jump and three prefixes
 
 // Grows a region instruction by instruction until the jump has room.
@@ -127,7 +126,8 @@ class Growth {
 
   bool starts_with_endbr(uint64_t address) const {
     const auto bytes = module_.bytes(address);
-    return bytes.size() >= 4 && std::equal(kEndbr64, kEndbr64 + 4, bytes.begin());
+    return bytes.size() >= kEndbr64.size() &&
+           std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin());
   }
 
   const Module& module_;

@@ -7,6 +7,7 @@
 
 #include "arch/x86_64/byte_pairs.h"
 #include "arch/x86_64/gap_functions.h"
+#include "arch/x86_64/registers.h"
 
 namespace dj::arch {
 
@@ -129,7 +130,7 @@ namespace {
 
 // jmp *%reg, jmp *d(%rsp) or jmp *d(%rbp): of what begins with the pair.
 bool is_own_value(std::span<const uint8_t> bytes) {
-  constexpr uint8_t kSp = 4, kBp = 5, kSib = 4;
+  constexpr uint8_t kSib = 4;
   const int mod = bytes[1] >> 6, rm = bytes[1] & 7;
   if (mod == 3) return true;
   if (rm != kSib) return rm == kBp && mod != 0;

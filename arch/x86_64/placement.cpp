@@ -5,14 +5,13 @@
 #include <bit>
 #include <cstring>
 
+#include "arch/x86_64/checker.h"
 #include "compiler/base/result.h"
 
 namespace dj::arch {
 namespace {
 
-constexpr uint32_t kJumpBytes = 5;
-constexpr uint32_t kPrefixesMax = 3;  // more gain nothing: three move a guard past rel32's top byte
-constexpr uint8_t kPrefix = 0x2e;     // a cs override: ignored before a direct jump
+constexpr uint8_t kCsOverride = 0x2e;   // ignored before a direct jump
 constexpr uint64_t kDetourRoom = 4096;  // left free on both sides of a module
 constexpr uint64_t kReach = uint64_t(1) << 31;
 
@@ -117,7 +116,7 @@ JumpBytes jump_bytes(const Region& region, const Placement& placement, uint64_t 
   CHECK((rel32 & placement.mask) == placement.value);
   JumpBytes bytes;
   for (int i = 0; i < placement.prefix; i++)
-    bytes.push_back(region.pins.set ? region.pins.prefix_byte : kPrefix);
+    bytes.push_back(region.pins.set ? region.pins.prefix_byte : kCsOverride);
   bytes.push_back(0xe9);
   for (int i = 0; i < 4; i++) bytes.push_back(uint8_t(rel32 >> 8 * i));
   for (uint32_t at = uint32_t(bytes.size()); at < 32 && placement.guards >> at != 0; at++)

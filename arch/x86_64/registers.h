@@ -56,5 +56,6 @@ constexpr uint64_t words_of(int64_t reg) { return is_vector(reg) ? 4 : is_x87(re
 constexpr Reg kArgumentRegs[6] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};
 // The number that stands for reg in instruction encodings (ModRM, REX).
 constexpr uint8_t kRegEncoding[kRegCount] = {0, 2, 1, 3, 6, 7, 5, 4, 8, 9, 10, 11, 12, 13, 14, 15};
+constexpr uint8_t kSp = kRegEncoding[kRsp], kBp = kRegEncoding[kRbp];
 
 }  // namespace dj::arch

@@ -5,11 +5,10 @@
 #include <fmt/format.h>
 
 #include "arch/x86_64/detour.h"
+#include "arch/x86_64/registers.h"
 
 namespace dj::arch {
 namespace {
-
-constexpr uint8_t kSp = 4;  // rsp's encoding number
 
 // A copy whose disp32 leads to the same address from here. The displacement is not always last
 // (an immediate may follow), but it always counts from the end of the instruction.

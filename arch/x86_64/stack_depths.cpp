@@ -4,12 +4,12 @@
 
 #include <utility>
 
+#include "arch/x86_64/registers.h"
 #include "arch/x86_64/stack_taken.h"
 
 namespace dj::arch {
 namespace {
 
-constexpr uint8_t kSp = 4, kBp = 5;  // encoding numbers
 constexpr int64_t kWord = 8;
 
 bool moves(const Insn& insn, uint8_t from, uint8_t to) {

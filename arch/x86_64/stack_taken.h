@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "arch/x86_64/decode.h"
+#include "arch/x86_64/registers.h"
 
 namespace dj::arch {
 
 // Bytes that it takes of the stack; less than 0: gives back; nothing: not known.
 inline std::optional<int64_t> stack_taken(const Insn& insn) {
-  constexpr uint8_t kSp = 4;  // rsp's encoding number
   if (!insn.legacy || insn.map != 0) return 0;
   const uint8_t op = insn.opcode;
   if ((op & 0xf8) == 0x50 || op == 0x68 || op == 0x6a || op == 0x9c) return 8;  // push

@@ -6,13 +6,13 @@
 #include <optional>
 
 #include "arch/x86_64/byte_pairs.h"
+#include "arch/x86_64/registers.h"
 #include "compiler/base/parallel.h"
 
 namespace dj::arch {
 namespace {
 
-constexpr uint8_t kSp = 4;         // rsp's encoding number
-constexpr uint64_t kLongest = 64;  // bytes of a thunk
+constexpr uint64_t kLongestThunk = 64;  // bytes of a thunk
 
 bool is_lfence(const Insn& insn) {
   return insn.legacy && insn.map == 1 && insn.opcode == 0xae && insn.mod == 3 &&
@@ -96,7 +96,7 @@ uint8_t thunk_register(const Module& module, uint64_t address) {
   while (insn && (is_lfence(*insn) || insn->kind == Kind::Nop)) insn = insn_at(module, insn->end());
   if (!insn) return kNoReg;
   if (is_jump_by_register(*insn)) return insn->rm;
-  const bool near = insn->target - address < kLongest;
+  const bool near = insn->target - address < kLongestThunk;
   return near ? replaced_target(module, *insn) : kNoReg;
 }
 
@@ -116,7 +116,7 @@ constexpr BytePair kFence = {0xae, 0xe8};
 bool is_put_of_thunk(const Module& module, uint64_t put) {
   const std::optional<Insn> insn = insn_at(module, put);
   if (!insn || !puts_target(*insn)) return false;
-  for (uint64_t at = put - kLongest; at < put; at++) {
+  for (uint64_t at = put - kLongestThunk; at < put; at++) {
     const std::optional<Insn> call = insn_at(module, at);
     if (call && call->target == put && replaced_target(module, *call) != kNoReg) return true;
   }
@@ -127,7 +127,7 @@ bool is_put_of_thunk(const Module& module, uint64_t put) {
 bool is_fence_of_thunk(const Module& module, uint64_t end) {
   const std::optional<Insn> insn = insn_at(module, end);
   if (insn && is_jump_by_register(*insn)) return true;
-  for (uint64_t put = end; put < end + kLongest; put++) {
+  for (uint64_t put = end; put < end + kLongestThunk; put++) {
     if (is_put_of_thunk(module, put)) return true;
   }
   return false;

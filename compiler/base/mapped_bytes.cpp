@@ -12,6 +12,8 @@
 #include <mutex>
 #include <new>
 
+#include "compiler/base/page.h"
+
 namespace dj {
 
 struct Guard {
@@ -21,7 +23,6 @@ struct Guard {
 
 namespace {
 
-constexpr uintptr_t kPage = 4096;
 std::atomic<Guard*> guards = nullptr;
 
 Guard* guard_of(uintptr_t address) {

@@ -11,14 +11,14 @@ namespace {
 
 constexpr int64_t kMaxShift = 62;
 
-GlobalId global_of(const Expr& place) {
+GlobalId array_or_global(const Expr& place) {
   const ElementRef* element = std::get_if<ElementRef>(&place.node);
   return element != nullptr ? element->array : std::get<GlobalRef>(place.node).global;
 }
 
 int64_t bucket_count(Binder& binder, const PrintHist* hist) {
   if (hist == nullptr || !hist->linear) return abi::kLogShown;
-  const Linear& linear = *binder.program.globals[global_of(*hist->place)].hist_linear;
+  const Linear& linear = *binder.program.globals[array_or_global(*hist->place)].hist_linear;
   return (linear.stop - linear.start) / linear.step + 3;  // one below, one above
 }
 
@@ -186,7 +186,7 @@ ExprPtr bind_stat(Binder& binder, StatOp op, const ast::At& a, Span span) {
   }
   ExprPtr where = bind_aggregate(binder, a, *a.args[0]);
   if (!where) return poison(span);
-  want_stat(binder, global_of(*where), op);
+  want_stat(binder, array_or_global(*where), op);
   return make(StatRead{op, std::move(where)}, span, Type::Int);
 }
 

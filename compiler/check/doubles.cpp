@@ -23,8 +23,6 @@ bool has_bits(ast::BinOp op) {
   return op == ast::BinOp::Mod || (op >= ast::BinOp::Shl && op <= ast::BinOp::Xor);
 }
 
-bool compares(ast::BinOp op) { return op >= ast::BinOp::Lt && op <= ast::BinOp::Ne; }
-
 }  // namespace
 
 void Doubles::run() {

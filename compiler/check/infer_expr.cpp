@@ -25,8 +25,6 @@ std::string quoted(ast::BinOp op) {
 // To inference all numbers are alike.
 Type alike(Type type) { return type == Type::Double ? Type::Int : type; }
 
-bool compares(ast::BinOp op) { return op >= ast::BinOp::Lt && op <= ast::BinOp::Ne; }
-
 std::string append_help(ast::BinOp op, bool assigned) {
   if (op != ast::BinOp::Add) return "";
   return assigned ? "append to a string by `.=`" : "join strings by `.`";

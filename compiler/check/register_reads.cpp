@@ -17,7 +17,7 @@ constexpr const char* kPrinted[] = {"rip", "rsp", "eflags", "rax", "rbx", "rcx",
                                     "r14", "r15", "cs",     "ds",  "es",  "ss",  "fs",  "gs"};
 
 // What the functions of one name read and call.
-struct OfName {
+struct ReadsOfName {
   const std::set<std::string>* functions;         // all names that the script defines
   std::map<std::string, const ast::Call*> reads;  // by text
   std::set<std::string> calls;
@@ -74,10 +74,10 @@ std::string text_of_read(const ast::Call& call) {
 RegisterReads find_register_reads(const ast::Script& script) {
   std::set<std::string> names;
   for (const ast::FunctionDecl& decl : script.functions) names.insert(decl.name);
-  std::map<std::string, OfName> bodies;
+  std::map<std::string, ReadsOfName> bodies;
   bool any = false;
   for (const ast::FunctionDecl& decl : script.functions) {
-    OfName& body = bodies.try_emplace(decl.name, OfName{&names, {}, {}}).first->second;
+    ReadsOfName& body = bodies.try_emplace(decl.name, ReadsOfName{&names, {}, {}}).first->second;
     body(*decl.body);
     any = any || !body.reads.empty();
   }
@@ -87,7 +87,7 @@ RegisterReads find_register_reads(const ast::Script& script) {
     for (auto& [name, body] : bodies) {
       const size_t before = body.reads.size();
       for (const std::string& callee : body.calls) {
-        const OfName& other = bodies.at(callee);
+        const ReadsOfName& other = bodies.at(callee);
         if (&other != &body) body.reads.insert(other.reads.begin(), other.reads.end());
       }
       grown = grown || body.reads.size() != before;

@@ -15,7 +15,7 @@ namespace {
 using Op = LocStep::Op;
 using Steps = std::vector<LocStep>;
 
-constexpr int kRbx = 3, kRbp = 6, kRsp = 7, kR12 = 12;
+using arch::kRbx, arch::kRbp, arch::kRsp, arch::kR12;
 constexpr size_t kMaxSteps = 4000;
 
 Error unknown() {

@@ -25,8 +25,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-// Question: one file that is asked for. The thread that asks and the one that waits share it.
-struct Question {
+// Request: one file that is asked for. The thread that asks and the one that waits share it.
+struct Request {
   std::string build_id, name;
   int seconds = 0;
   std::function<bool()> is_over;
@@ -87,7 +87,7 @@ const Client& client() {
 // Not 0: libdebuginfod gives up.
 int go_on(void* handle, long done, long of) {
   constexpr long kLeast = 100'000;
-  auto& question = *static_cast<std::shared_ptr<Question>*>(client().user_data(handle))->get();
+  auto& question = *static_cast<std::shared_ptr<Request>*>(client().user_data(handle))->get();
   const Clock::time_point now = Clock::now();
   const long bytes = of > 0 ? done : 0;
   const bool is_late =
@@ -102,7 +102,7 @@ int go_on(void* handle, long done, long of) {
   return is_slow || question.is_stopped ? 1 : 0;
 }
 
-void ask(std::shared_ptr<Question> question) {
+void ask(std::shared_ptr<Request> question) {
   void* handle = client().find != nullptr ? client().begin() : nullptr;
   int fd = client().find != nullptr ? -ENOMEM : -ENOSYS;
   std::string path, url;
@@ -127,7 +127,7 @@ void ask(std::shared_ptr<Question> question) {
 }
 
 // False: the thread has not been heard of for so long that it is left to itself.
-bool wait_for(Question& question) {
+bool wait_for(Request& question) {
   constexpr std::chrono::seconds kGrace(5);
   std::unique_lock lock(question.mutex);
   while (!question.changed.wait_for(lock, std::chrono::milliseconds(200),
@@ -212,7 +212,7 @@ class Asker {
  private:
   // libdebuginfod looks about once a second whether it is to go on: a thread that it still has when
   // djtap ends would use what is being destroyed.
-  static bool break_off(Question& question) {
+  static bool break_off(Request& question) {
     constexpr std::chrono::seconds kPatience(3);
     std::unique_lock lock(question.mutex);
     return question.changed.wait_for(lock, kPatience, [&] { return question.is_done; });
@@ -222,7 +222,7 @@ class Asker {
     constexpr size_t kMost = 16;  // threads that ask
     const auto asked = beside_.find(build_id);
     if (asked != beside_.end()) {
-      const std::shared_ptr<Question> question = asked->second;
+      const std::shared_ptr<Request> question = asked->second;
       const bool is_done = [&] {
         const std::lock_guard lock(question->mutex);
         return question->is_done;
@@ -240,8 +240,8 @@ class Asker {
   }
 
   // Null: the system has no thread to give.
-  std::shared_ptr<Question> begin_asking(const std::string& build_id, const std::string& name) {
-    const auto question = std::make_shared<Question>();
+  std::shared_ptr<Request> begin_asking(const std::string& build_id, const std::string& name) {
+    const auto question = std::make_shared<Request>();
     question->build_id = build_id;
     question->name = name;
     question->seconds = servers_.seconds;
@@ -266,12 +266,12 @@ class Asker {
           "libdebuginfod1)");
       return nullptr;
     }
-    const std::shared_ptr<Question> question = begin_asking(build_id, name);
+    const std::shared_ptr<Request> question = begin_asking(build_id, name);
     if (!question) return nullptr;
     return answer_to(*question, wait_for(*question), name);
   }
 
-  std::shared_ptr<ObjectFile> answer_to(Question& question, bool came_back,
+  std::shared_ptr<ObjectFile> answer_to(Request& question, bool came_back,
                                         const std::string& name) {
     const std::lock_guard lock(question.mutex);
     if (question.is_stopped) {
@@ -311,7 +311,7 @@ class Asker {
   std::map<std::string, std::shared_ptr<ObjectFile>> answers_;  // by build id; null: none
   bool lacked_ = false;
   bool is_beside_ = false;
-  std::map<std::string, std::shared_ptr<Question>> beside_;  // by build id
+  std::map<std::string, std::shared_ptr<Request>> beside_;  // by build id
   std::string failure_;  // to be told
 };
 

@@ -20,7 +20,7 @@ namespace {
 
 using Op = LocStep::Op;
 
-constexpr int kRbp = 6, kRsp = 7;
+using arch::kRbp, arch::kRsp;
 constexpr int kMaxDepth = 4;
 
 void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0) { expr.steps.push_back({op, a, b}); }

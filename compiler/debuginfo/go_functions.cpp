@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint32_t kGo12 = 0xfffffffb, kGo116 = 0xfffffffa, kGo118 = 0xfffffff0,
                    kGo120 = 0xfffffff1;
-constexpr size_t kWord = 8, kHeader = 8;  // bytes: of a word, and before the first one
+constexpr size_t kTableWord = 8, kHeader = 8;  // bytes: of a word, and before the first one
 
 // GoTable: a table's parts.
 struct GoTable {
@@ -23,7 +23,7 @@ struct GoTable {
   uint64_t names = 0, rows = 0;
   bool is_short = false;  // rows and descriptions have 32-bit distances from `text`
   uint64_t text = 0;
-  size_t field() const { return is_short ? sizeof(uint32_t) : kWord; }
+  size_t field() const { return is_short ? sizeof(uint32_t) : kTableWord; }
 };
 
 // Words of a position-independent program that the loader sets, by address.
@@ -64,7 +64,8 @@ std::optional<GoTable> find_table(const ObjectFile& elf) {
                          elf.section(".note.go.buildid") != nullptr;
   for (const Section& s : elf.sections()) {
     if (!may_be_go || !(s.header.sh_flags & SHF_ALLOC) || s.executable()) continue;
-    for (size_t at = -s.header.sh_addr % kWord; at + kHeader <= s.bytes.size(); at += kWord) {
+    for (size_t at = -s.header.sh_addr % kTableWord; at + kHeader <= s.bytes.size();
+         at += kTableWord) {
       if (has_header(s.bytes.subspan(at)))
         return GoTable{.bytes = s.bytes.subspan(at), .address = s.header.sh_addr + at};
     }
@@ -76,10 +77,12 @@ std::optional<GoTable> find_table(const ObjectFile& elf) {
 // begins, and then where names, units, files, values and rows are.
 void read_header(const ObjectFile& elf, const LoaderWords& words, GoTable& table) {
   const uint32_t form = read_word<uint32_t>(table.bytes, 0);
-  const auto word = [&](size_t index) { return word_at(table, words, kHeader + index * kWord); };
+  const auto word = [&](size_t index) {
+    return word_at(table, words, kHeader + index * kTableWord);
+  };
   table.count = word(0);
   if (form == kGo12) {
-    table.rows = kHeader + kWord;
+    table.rows = kHeader + kTableWord;
     return;
   }
   table.is_short = form != kGo116;

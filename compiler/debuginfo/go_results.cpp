@@ -19,7 +19,7 @@ namespace {
 constexpr arch::Reg kIntegers[] = {arch::kRax, arch::kRbx, arch::kRcx, arch::kRdi, arch::kRsi,
                                    arch::kR8,  arch::kR9,  arch::kR10, arch::kR11};
 constexpr size_t kVectors = 15;
-constexpr uint64_t kWord = 8;
+constexpr uint64_t kGoWord = 8;
 
 std::optional<Dwarf_Die> unit_of(Dwarf_Die* die) {
   Dwarf_Die unit;
@@ -55,13 +55,13 @@ bool is_complex(Dwarf_Die* bare) {
 // Maps, channels and functions are one word, too.
 uint64_t size_of(Dwarf_Die* bare) {
   const int tag = dwarf_tag(bare);
-  return tag == DW_TAG_pointer_type || tag == DW_TAG_subroutine_type ? kWord : type_size(bare);
+  return tag == DW_TAG_pointer_type || tag == DW_TAG_subroutine_type ? kGoWord : type_size(bare);
 }
 
 uint64_t align_of(TypeDie type, DwarfIndex& index) {
   TypeDie bare = strip_type(type, index);
   if (!bare) {
-    return kWord;
+    return kGoWord;
   }
   if (is_array(&*bare)) {
     return align_of(type_of(&*bare), index);
@@ -74,7 +74,7 @@ uint64_t align_of(TypeDie type, DwarfIndex& index) {
     return most;
   }
   const uint64_t size = size_of(&*bare) / (is_complex(&*bare) ? 2 : 1);
-  return std::clamp<uint64_t>(size, 1, kWord);
+  return std::clamp<uint64_t>(size, 1, kGoWord);
 }
 
 // Registers in the order in which the parts of values get them.
@@ -109,7 +109,7 @@ struct Registers {
 
  private:
   bool add_integer(uint64_t at, uint64_t size, std::vector<SpotPiece>& parts) {
-    if (integers == std::size(kIntegers) || size > kWord) {
+    if (integers == std::size(kIntegers) || size > kGoWord) {
       return false;
     }
     parts.push_back({at, size, true, register_word(kIntegers[integers++])});
@@ -190,7 +190,7 @@ Result<Spot> go_result_at_exit(Dwarf_Die* function, const Dwarf_Die& result, Dwa
     if (!behind_arguments && is_go_result(&child)) {
       behind_arguments = true;
       next = Registers();
-      stack = rounded(stack, kWord);
+      stack = rounded(stack, kGoWord);
     }
     const bool wanted = die_name(&child) == name;
     TypeDie type = strip_type(type_of(&child), index);

@@ -17,9 +17,7 @@ namespace dj {
 
 namespace {
 
-using Section = std::span<uint8_t>;
-
-constexpr uint8_t kUninit = 0xf0;
+using SectionBytes = std::span<uint8_t>;
 
 // libdw maps files for itself alone: what is written there reaches no file.
 bool write_byte(uint8_t* at, uint8_t byte) {
@@ -33,7 +31,7 @@ bool write_byte(uint8_t* at, uint8_t byte) {
 }
 
 // True: there was one.
-bool replace_in_expression(Section expression, size_t offset_bytes) {
+bool replace_in_expression(SectionBytes expression, size_t offset_bytes) {
   bool replaced = false;
   while (const std::optional<size_t> length = op_length(expression, offset_bytes)) {
     if (expression[0] == kUninit) {
@@ -45,7 +43,7 @@ bool replace_in_expression(Section expression, size_t offset_bytes) {
 }
 
 // The section's bytes that libdw reads; `is_split`: it is a .dwo file's.
-Section section_of(Dwarf* dwarf, const char* name, bool& is_split) {
+SectionBytes bytes_of_section(Dwarf* dwarf, const char* name, bool& is_split) {
   Elf* elf = dwarf_getelf(dwarf);
   size_t names = 0;
   if (!elf || elf_getshdrstrndx(elf, &names) != 0) {
@@ -61,14 +59,14 @@ Section section_of(Dwarf* dwarf, const char* name, bool& is_split) {
     }
     is_split = found[length] != '\0';
     Elf_Data* data = elf_rawdata(s, nullptr);
-    return data && data->d_buf ? Section(static_cast<uint8_t*>(data->d_buf), data->d_size)
-                               : Section();
+    return data && data->d_buf ? SectionBytes(static_cast<uint8_t*>(data->d_buf), data->d_size)
+                               : SectionBytes();
   }
   return {};
 }
 
 // How a list of kinds of entries is written.
-struct Format {
+struct ListFormat {
   // What stands before an entry's expression, by kind. l: LEB128, a: an address, 4: 4 bytes; -: it
   // has no expression. Null: the list's end.
   std::span<const char* const> kinds;
@@ -76,10 +74,10 @@ struct Format {
 };
 constexpr const char* kKinds[] = {nullptr, "l-", "ll", "ll", "ll", "", "a-", "aa", "al", "ll-"};
 constexpr const char* kOldSplitKinds[] = {nullptr, "l-", "ll", "l4"};  // .debug_loc.dwo
-constexpr Format kDwarf5 = {kKinds, 'l'}, kOldSplit = {kOldSplitKinds, '2'};
+constexpr ListFormat kDwarf5 = {kKinds, 'l'}, kOldSplit = {kOldSplitKinds, '2'};
 
 // Takes a number from the list's beginning; none: the list is cut off.
-std::optional<uint64_t> take(Section& list, char form) {
+std::optional<uint64_t> take(SectionBytes& list, char form) {
   std::optional<Leb> number = read_leb(list);
   if (form != 'l') {
     number = Leb{form == 'a' ? sizeof(Dwarf_Addr) : size_t(form - '0'), 0};
@@ -94,7 +92,7 @@ std::optional<uint64_t> take(Section& list, char form) {
   return number->value;
 }
 
-bool replace_in_list(Section list, const Format& format, size_t offset_bytes) {
+bool replace_in_list(SectionBytes list, const ListFormat& format, size_t offset_bytes) {
   bool replaced = false;
   while (!list.empty() && list[0] < format.kinds.size() && format.kinds[list[0]]) {
     const char* operand = format.kinds[list[0]];
@@ -114,7 +112,7 @@ bool replace_in_list(Section list, const Format& format, size_t offset_bytes) {
 }
 
 // .debug_loc: two addresses, both 0 at the end, the first one all ones where the other is a base.
-bool replace_in_pairs(Section list, size_t offset_bytes) {
+bool replace_in_pairs(SectionBytes list, size_t offset_bytes) {
   bool replaced = false;
   for (;;) {
     Dwarf_Addr range[2];
@@ -141,7 +139,7 @@ bool replace_in_pairs(Section list, size_t offset_bytes) {
 }
 
 // Where in the section the list begins; none: it cannot be told.
-std::optional<size_t> list_offset(Dwarf_Attribute* location, Dwarf_Die* unit, Section section,
+std::optional<size_t> list_offset(Dwarf_Attribute* location, Dwarf_Die* unit, SectionBytes section,
                                   size_t offset_bytes) {
   Dwarf_Word offset = 0;
   if (dwarf_formudata(location, &offset) != 0) {
@@ -179,13 +177,13 @@ bool replace_uninit(Dwarf_Attribute* location) {
   }
   const bool is_new = version >= 5;
   bool is_split = false;
-  const Section section = section_of(dwarf_cu_getdwarf(location->cu),
-                                     is_new ? ".debug_loclists" : ".debug_loc", is_split);
+  const SectionBytes section = bytes_of_section(
+      dwarf_cu_getdwarf(location->cu), is_new ? ".debug_loclists" : ".debug_loc", is_split);
   const std::optional<size_t> offset = list_offset(location, &unit, section, offset_bytes);
   if (!offset) {
     return false;
   }
-  const Section list = section.subspan(*offset);
+  const SectionBytes list = section.subspan(*offset);
   return is_new || is_split ? replace_in_list(list, is_new ? kDwarf5 : kOldSplit, offset_bytes)
                             : replace_in_pairs(list, offset_bytes);
 }

@@ -19,9 +19,7 @@ struct OpRow {
   const char* name;
   const char* operands;
 };
-#define ROW(name, operands) \
-  { DW_OP_##name, "DW_OP_" #name, operands }
-constexpr uint8_t kUninit = 0xf0;  // dwarf.h does not have it
+#define ROW(name, operands) {DW_OP_##name, "DW_OP_" #name, operands}
 
 constexpr OpRow kRows[] = {
     ROW(addr, "8"),

@@ -9,6 +9,8 @@
 
 namespace dj {
 
+constexpr uint8_t kUninit = 0xf0;  // DW_OP_GNU_uninit, which dwarf.h does not have
+
 // "DW_OP_xderef"; "operation 0xe4" where there is no name.
 std::string op_name(uint8_t atom);
 

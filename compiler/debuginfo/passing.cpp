@@ -12,7 +12,7 @@ namespace dj {
 
 namespace {
 
-struct Parts {
+struct MarkedParts {
   Part of[2] = {Part::None, Part::None};
   bool x87[2] = {false, false};  // also a long double's
 
@@ -36,7 +36,7 @@ uint64_t scalar_bytes(Dwarf_Die* type, const Scalar& scalar) {
 }
 
 // A scalar at [base, ..). False: it travels in memory.
-bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, Parts& parts) {
+bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, MarkedParts& parts) {
   const uint64_t bytes = scalar_bytes(type, scalar);
   const bool complex = number(type, DW_AT_encoding) == uint64_t{DW_ATE_complex_float};
   const uint64_t alignment = std::min<uint64_t>(complex ? bytes / 2 : bytes, 8);
@@ -58,7 +58,7 @@ bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, Parts& pa
 
 // Marks what the 8 bytes at [base, ..) hold. False: a part that puts the whole object into memory
 // (unaligned).
-bool mark_parts(TypeDie type, uint64_t base, Parts& parts, DwarfIndex& index, int depth = 0) {
+bool mark_parts(TypeDie type, uint64_t base, MarkedParts& parts, DwarfIndex& index, int depth = 0) {
   type = strip_type(type, index);
   if (!type || depth > 16) {
     return false;
@@ -207,7 +207,7 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
     return result;
   }
   const uint64_t size = type_size(&*type);
-  Parts parts;
+  MarkedParts parts;
   // More than 16 bytes are memory, whatever members they have: padding, or a Rust enum's variants.
   const bool fits =
       size <= kMaxRegisterBytes && mark_parts(type, 0, parts, index) && !parts.need_memory();

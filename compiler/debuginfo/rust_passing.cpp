@@ -13,7 +13,7 @@ namespace dj {
 
 namespace {
 
-constexpr uint64_t kWord = 8, kTwoWords = 16;
+constexpr uint64_t kOneWord = 8, kTwoWords = 16;
 
 // The scalars of a struct, within each other; false: it has variants, arrays or parts unknown.
 bool flatten(TypeDie type, std::vector<Scalar>& out, DwarfIndex& index, int depth = 0) {
@@ -58,7 +58,7 @@ bool is_natural(Dwarf_Die* type, const std::vector<Scalar>& parts, DwarfIndex& i
   return own == alignment && type_size(type) == aligned(size, alignment);
 }
 
-bool is_word(const Scalar& scalar) { return scalar.size == kWord && !scalar.floating; }
+bool is_word(const Scalar& scalar) { return scalar.size == kOneWord && !scalar.floating; }
 
 bool are_words(const std::vector<Scalar>& parts) {
   return parts.size() == 2 && std::all_of(parts.begin(), parts.end(), is_word);
@@ -122,8 +122,8 @@ bool may_be_wide_pair(Dwarf_Die* type, DwarfIndex& index) {
     }
   }
   if (variants.empty() && !flatten(*type, parts, index)) return false;
-  const bool is_wide =
-      std::any_of(parts.begin(), parts.end(), [](const Scalar& part) { return part.size > kWord; });
+  const bool is_wide = std::any_of(parts.begin(), parts.end(),
+                                   [](const Scalar& part) { return part.size > kOneWord; });
   return is_wide && (!variants.empty() || parts.size() <= 2);
 }
 
@@ -255,7 +255,7 @@ std::optional<bool> is_returned_in_memory_by_rust(TypeDie type, DwarfIndex& inde
     return false;
   }
   const uint64_t size = type_size(&*bare);
-  if (size <= kWord) {
+  if (size <= kOneWord) {
     return false;
   }
   if (size > kTwoWords) {

@@ -73,7 +73,7 @@ std::optional<Register> register_named(std::string_view name) {
   return Register{number, suffix == "d" ? 4 : suffix == "w" ? 2 : suffix == "b" ? 1 : 8};
 }
 
-std::optional<int64_t> number_of(std::string_view text) {
+std::optional<int64_t> number_in(std::string_view text) {
   const bool negative = text.starts_with('-');
   text.remove_prefix(negative || text.starts_with('+') ? 1 : 0);
   const bool hex = text.starts_with("0x");
@@ -100,7 +100,7 @@ Error not_understood(const std::string& operand) {
 bool push_address(std::string_view text, LocExpr& out) {
   const size_t open = text.find('(');
   const std::optional<int64_t> displacement =
-      open == 0 ? std::optional<int64_t>(0) : number_of(text.substr(0, open));
+      open == 0 ? std::optional<int64_t>(0) : number_in(text.substr(0, open));
   if (!displacement) {
     return false;  // a symbol's name: only the linker knew where
   }
@@ -116,7 +116,7 @@ bool push_address(std::string_view text, LocExpr& out) {
   bool has_index = false;
   for (std::string word; std::getline(parts, word, ','); part++) {
     if (part == 2) {
-      const std::optional<int64_t> scale = number_of(word);
+      const std::optional<int64_t> scale = number_in(word);
       if (!scale || !has_index) return false;
       // The index lies on top of the sum so far.
       out.steps.insert(out.steps.end() - 1, {{LocStep::PushConst, *scale}, {LocStep::Mul}});
@@ -138,7 +138,7 @@ bool push_symbol(std::string_view place, int bytes, bool is_signed, LocExpr& out
   const bool address = place.starts_with('&');
   place.remove_prefix(address ? 2 : 1);
   const std::optional<int64_t> where =
-      place.ends_with(']') ? number_of(place.substr(0, place.size() - 1)) : std::nullopt;
+      place.ends_with(']') ? number_in(place.substr(0, place.size() - 1)) : std::nullopt;
   if (!where) return false;
   out.steps = {{LocStep::PushConst, *where}, {LocStep::PushBias}, {LocStep::Add}};
   if (!address) out.steps.push_back({LocStep::Deref, bytes, is_signed});
@@ -150,7 +150,7 @@ Result<LocExpr> value_of(const std::string& operand, std::string_view place, int
                          bool is_signed) {
   LocExpr value;
   if (place.starts_with('$')) {
-    const std::optional<int64_t> constant = number_of(place.substr(1));
+    const std::optional<int64_t> constant = number_in(place.substr(1));
     if (!constant) return not_understood(operand);
     value.steps.push_back({LocStep::PushConst, *constant});
   } else if (place.starts_with('[') || place.starts_with("&[")) {
@@ -178,7 +178,7 @@ Result<LocExpr> double_of(const std::string& operand, std::string_view place, in
   if (bytes != 4 && bytes != 8) return not_understood(operand);
   LocExpr value;
   if (place.starts_with("%xmm")) {
-    const std::optional<int64_t> number = number_of(place.substr(4));
+    const std::optional<int64_t> number = number_in(place.substr(4));
     if (!number || *number < 0 || *number > 15) return not_understood(operand);
     value.steps.push_back({LocStep::PushReg, kXmm0 + *number});
     if (bytes == 4) value.steps.push_back({LocStep::Extend, 4, 0});
@@ -228,7 +228,7 @@ Result<LocExpr> operand_value(const std::string& operand, bool* is_signed) {
   std::string_view form = std::string_view(operand).substr(0, at);
   const bool fraction = form.ends_with('f');
   form.remove_suffix(fraction ? 1 : 0);
-  const std::optional<int64_t> size = number_of(form);
+  const std::optional<int64_t> size = number_in(form);
   if (!size) {
     return not_understood(operand);
   }

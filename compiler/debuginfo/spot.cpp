@@ -15,7 +15,7 @@ using Op = LocStep::Op;
 
 constexpr uint64_t kWord = 8;
 
-void push(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
+void add_step(LocExpr& expr, Op op, int64_t a = 0, int64_t b = 0, int64_t c = 0) {
   expr.steps.push_back({op, a, b, c});
 }
 
@@ -37,10 +37,10 @@ Result<Spot> join(const Spot& spot, uint64_t offset, uint64_t size) {
       const LocExpr value = load(part, uint8_t(bytes), false);
       const bool first = word.expr.steps.empty();
       word.expr.steps.insert(word.expr.steps.end(), value.steps.begin(), value.steps.end());
-      push(word.expr, LocStep::PushConst, int64_t(at - offset) * 8);
-      push(word.expr, LocStep::Shl);
+      add_step(word.expr, LocStep::PushConst, int64_t(at - offset) * 8);
+      add_step(word.expr, LocStep::Shl);
       if (!first) {
-        push(word.expr, LocStep::Or);
+        add_step(word.expr, LocStep::Or);
       }
       at += bytes;
     }
@@ -80,7 +80,7 @@ Spot words_of_register(int reg) {
   for (uint64_t i = 0; i < arch::words_of(reg); i++) {
     Spot word;
     word.kind = Spot::Value;
-    push(word.expr, LocStep::PushReg, reg, int64_t(i));
+    add_step(word.expr, LocStep::PushReg, reg, int64_t(i));
     whole.pieces.push_back({i * kWord, kWord, true, std::move(word)});
   }
   return whole;
@@ -132,16 +132,16 @@ Result<LocExpr> split_bits(const Spot& spot, uint64_t offset, uint64_t size, boo
   whole.pieces.push_back({0, first + bytes, true, spot});
   DJ_TRY(Spot low, join(whole, first, std::min(bytes, kWord)));
   LocExpr word = std::move(low.expr);
-  push(word, Op::Extract, int64_t(below), int64_t(std::min(size, 64 - below)));
+  add_step(word, Op::Extract, int64_t(below), int64_t(std::min(size, 64 - below)));
   if (bytes > kWord) {
     DJ_TRY(Spot there, slice(spot, first + kWord, 1));
     const LocExpr high = load(there, 1, false);
     word.steps.insert(word.steps.end(), high.steps.begin(), high.steps.end());
-    push(word, Op::PushConst, int64_t(64 - below));
-    push(word, Op::Shl);
-    push(word, Op::Or);
+    add_step(word, Op::PushConst, int64_t(64 - below));
+    add_step(word, Op::Shl);
+    add_step(word, Op::Or);
   }
-  push(word, Op::Extract, 0, int64_t(size), is_signed);
+  add_step(word, Op::Extract, 0, int64_t(size), is_signed);
   return word;
 }
 
@@ -154,7 +154,7 @@ Spot constant_spot(const unsigned char* bytes, uint64_t count) {
     std::memcpy(&word, bytes + at, std::min(kWord, count - at));
     Spot value;
     value.kind = Spot::Value;
-    push(value.expr, LocStep::PushConst, word);
+    add_step(value.expr, LocStep::PushConst, word);
     if (count <= kWord) {
       return value;
     }
@@ -182,8 +182,8 @@ Result<Spot> slice(const Spot& spot, uint64_t offset, uint64_t size) {
       Spot part = spot;
       if (offset > 0) {
         part.reg = -1;
-        push(part.expr, LocStep::PushConst, int64_t(offset) * 8);
-        push(part.expr, LocStep::Shr);
+        add_step(part.expr, LocStep::PushConst, int64_t(offset) * 8);
+        add_step(part.expr, LocStep::Shr);
       }
       return part;
     }
@@ -220,7 +220,7 @@ Result<LocExpr> load_bits(const Spot& spot, uint64_t offset, uint64_t size, bool
     }
     DJ_TRY(Spot there, slice(spot, unit, bytes));
     LocExpr expr = load(there, uint8_t(bytes), false);
-    push(expr, Op::Extract, int64_t(offset - unit * 8), int64_t(size), is_signed);
+    add_step(expr, Op::Extract, int64_t(offset - unit * 8), int64_t(size), is_signed);
     return expr;
   }
   return split_bits(spot, offset, size, is_signed);
@@ -240,16 +240,16 @@ void add_constant(LocExpr& expr, int64_t n) {
     }
     return;
   }
-  push(expr, Op::PushConst, n);
-  push(expr, Op::Add);
+  add_step(expr, Op::PushConst, n);
+  add_step(expr, Op::Add);
 }
 
 LocExpr load(const Spot& spot, uint8_t size, bool is_signed) {
   LocExpr expr = spot.expr;
   if (spot.kind == Spot::Memory) {
-    push(expr, spot.in_frame ? Op::StackDeref : Op::Deref, size, is_signed);
+    add_step(expr, spot.in_frame ? Op::StackDeref : Op::Deref, size, is_signed);
   } else if (size < 8) {
-    push(expr, Op::Extend, size, is_signed);
+    add_step(expr, Op::Extend, size, is_signed);
   }
   return expr;
 }
@@ -261,7 +261,7 @@ Spot wide_spot(const LocExpr& expr) {
     Spot word;
     word.kind = Spot::Value;
     word.expr = expr;
-    push(word.expr, LocStep::Half, int64_t(i));
+    add_step(word.expr, LocStep::Half, int64_t(i));
     whole.pieces.push_back({i * kWord, kWord, true, std::move(word)});
   }
   return whole;
@@ -269,11 +269,11 @@ Spot wide_spot(const LocExpr& expr) {
 
 LocExpr rounded_from_x87(int64_t reg, bool to_float) {
   LocExpr expr;
-  push(expr, Op::PushReg, reg, 0);
-  push(expr, Op::PushReg, reg, 1);
-  push(expr, Op::DoubleOfExtended);
+  add_step(expr, Op::PushReg, reg, 0);
+  add_step(expr, Op::PushReg, reg, 1);
+  add_step(expr, Op::DoubleOfExtended);
   if (to_float) {
-    push(expr, Op::FloatOfDouble);
+    add_step(expr, Op::FloatOfDouble);
   }
   return expr;
 }

@@ -62,7 +62,7 @@ void add_bytes(const ObjectFile& elf, ModuleText& text) {
 // kilobytes. The checks look at the enclosing function for each of those inside: a range for which
 // that would be more than so many bytes is not believed to be a function.
 constexpr uint64_t kMostEnclosed = 4 << 20;
-constexpr size_t kMostDepth = 16;
+constexpr size_t kMostOpen = 16;
 
 // Drops what encloses too much of a tidy list.
 std::vector<FunctionRange> believable(const std::vector<FunctionRange>& ranges) {
@@ -97,7 +97,7 @@ std::vector<FunctionRange> tidy(std::vector<FunctionRange> ranges) {
     const bool crosses = !open.empty() && r.end > open.back().end;
     const bool same =
         !result.empty() && result.back().begin == r.begin && result.back().end == r.end;
-    if (!crosses && !same && open.size() < kMostDepth) {
+    if (!crosses && !same && open.size() < kMostOpen) {
       open.push_back(r);
       result.push_back(r);
     }

@@ -80,19 +80,19 @@ Steps operator+(Steps left, const Steps& right) {
   left.insert(left.end(), right.begin(), right.end());
   return left;
 }
-Steps constant(uint64_t n) { return {{Op::PushConst, int64_t(n)}}; }
+Steps pushed(uint64_t n) { return {{Op::PushConst, int64_t(n)}}; }
 Steps binary(Steps left, Op op, const Steps& right) {
   return std::move(left) + right + Steps{{op}};
 }
 // The words read here are the loader's own: they can always be read.
 Steps word_at(Steps address) { return std::move(address) + Steps{{Op::StackDeref, 8}}; }
-Steps in_object(uint64_t address) { return constant(address) + Steps{{Op::PushBias}, {Op::Add}}; }
+Steps in_object(uint64_t address) { return pushed(address) + Steps{{Op::PushBias}, {Op::Add}}; }
 Steps from_thread_pointer(const Steps& distance) {
   return Steps{{Op::PushFsBase}} + distance + Steps{{Op::Add}};
 }
 // `condition` (0 or 1) chooses.
 Steps choose(const Steps& condition, const Steps& yes, const Steps& no) {
-  const Steps otherwise = binary(condition, Op::Eq, constant(0));
+  const Steps otherwise = binary(condition, Op::Eq, pushed(0));
   return binary(binary(condition, Op::Mul, yes), Op::Add, binary(otherwise, Op::Mul, no));
 }
 
@@ -123,14 +123,14 @@ std::optional<Steps> initial_value(const ObjectFile& elf, const TlsVariable& var
 // control block: two words a module, the first the block's address, 0 or -1 where it has none; in
 // front of the list stands how many modules it has room for.
 Steps in_block(const Steps& module, const Steps& offset, const std::optional<Steps>& initial) {
-  const Steps list = word_at(from_thread_pointer(constant(8)));
-  const Steps room = word_at(binary(list, Op::Sub, constant(16)));
+  const Steps list = word_at(from_thread_pointer(pushed(8)));
+  const Steps room = word_at(binary(list, Op::Sub, pushed(16)));
   const Steps listed = binary(module, Op::Le, room);
-  const Steps row = binary(binary(module, Op::Mul, listed), Op::Mul, constant(16));
+  const Steps row = binary(binary(module, Op::Mul, listed), Op::Mul, pushed(16));
   const Steps block = word_at(binary(list, Op::Add, row));
-  const Steps there = binary(binary(block, Op::Gt, constant(0)), Op::And, listed);
+  const Steps there = binary(binary(block, Op::Gt, pushed(0)), Op::And, listed);
   // Without a block and an initial value: an address that nobody can read.
-  return choose(there, binary(block, Op::Add, offset), initial.value_or(constant(0)));
+  return choose(there, binary(block, Op::Add, offset), initial.value_or(pushed(0)));
 }
 
 // A descriptor's second word is a distance from the thread pointer, which is negative, or points to
@@ -138,12 +138,12 @@ Steps in_block(const Steps& module, const Steps& offset, const std::optional<Ste
 Steps by_descriptor(const LoaderWord& word, uint64_t offset, const std::optional<Steps>& initial) {
   const Steps second = in_object(word.address + 8);
   const Steps argument = word_at(second);
-  const Steps fixed = binary(argument, Op::Lt, constant(0));
-  const Steps moving = binary(fixed, Op::Eq, constant(0));
+  const Steps fixed = binary(argument, Op::Lt, pushed(0));
+  const Steps moving = binary(fixed, Op::Eq, pushed(0));
   const Steps pair = choose(fixed, second, argument);  // always readable
   const Steps module = binary(word_at(pair), Op::Mul, moving);
-  const Steps rest = constant(offset - word.value);
-  const Steps within = binary(word_at(binary(pair, Op::Add, constant(8))), Op::Add, rest);
+  const Steps rest = pushed(offset - word.value);
+  const Steps within = binary(word_at(binary(pair, Op::Add, pushed(8))), Op::Add, rest);
   return choose(fixed, from_thread_pointer(binary(argument, Op::Add, rest)),
                 in_block(module, within, initial));
 }
@@ -155,7 +155,7 @@ Result<LocExpr> in_program(const Elf64_Phdr& tls, uint64_t offset) {
                  Fail::Unsupported};
   }
   const uint64_t bytes = (tls.p_memsz + align - 1) / align * align;
-  return LocExpr{from_thread_pointer(constant(offset - bytes))};
+  return LocExpr{from_thread_pointer(pushed(offset - bytes))};
 }
 
 // musl's threads keep another kind of list.
@@ -185,7 +185,7 @@ Result<LocExpr> tls_address(const ObjectFile& elf, const TlsVariable& variable) 
       loader_words(elf, {R_X86_64_TPOFF64, R_X86_64_DTPMOD64, R_X86_64_DTPOFF64, R_X86_64_TLSDESC});
   if (const LoaderWord* word = own_word(words, R_X86_64_TPOFF64)) {
     const Steps distance =
-        binary(word_at(in_object(word->address)), Op::Add, constant(variable.offset - word->value));
+        binary(word_at(in_object(word->address)), Op::Add, pushed(variable.offset - word->value));
     return LocExpr{from_thread_pointer(distance)};
   }
   const std::optional<Steps> initial = initial_value(elf, variable);
@@ -193,9 +193,9 @@ Result<LocExpr> tls_address(const ObjectFile& elf, const TlsVariable& variable) 
   module = module ? module : own_word(words, R_X86_64_DTPMOD64);
   if (module) {
     const LoaderWord* offset = find_word(words, R_X86_64_DTPOFF64, variable.symbol);
-    return LocExpr{in_block(
-        word_at(in_object(module->address)),
-        offset ? word_at(in_object(offset->address)) : constant(variable.offset), initial)};
+    return LocExpr{in_block(word_at(in_object(module->address)),
+                            offset ? word_at(in_object(offset->address)) : pushed(variable.offset),
+                            initial)};
   }
   if (const LoaderWord* word = own_word(words, R_X86_64_TLSDESC)) {
     return LocExpr{by_descriptor(*word, variable.offset, initial)};

@@ -14,12 +14,12 @@ namespace {
 
 using Op = LocStep::Op;
 
-Error unreadable() { return Error{"its DWARF expression cannot be read"}; }
+Error unreadable_operation() { return Error{"its DWARF expression cannot be read"}; }
 
 Result<WordType> type_of_op(const Dwarf_Op& op, const OpContext& context) {
   Dwarf_Die die;
   if (dwarf_getlocation_die(context.attr, &op, &die) != 0) {
-    return unreadable();
+    return unreadable_operation();
   }
   return word_type(&die);
 }
@@ -31,7 +31,7 @@ Status constant(const Dwarf_Op& op, const WordType& type, const OpContext& conte
   int64_t words[2] = {0, 0};
   if (dwarf_getlocation_attr(context.attr, &op, &attr) != 0 ||
       dwarf_formblock(&attr, &block) != 0 || block.length > sizeof words) {
-    return unreadable();
+    return unreadable_operation();
   }
   std::memcpy(words, block.data, block.length);
   stack.push({Op::PushConst, words[0]});
@@ -122,7 +122,7 @@ Status entry_value(const Dwarf_Op& op, const OpContext& context, Jumps& jumps, T
   size_t count = 0;
   if (dwarf_getlocation_attr(context.attr, &op, &attr) != 0 ||
       dwarf_getlocation(&attr, &ops, &count) != 0 || count == 0) {
-    return unreadable();
+    return unreadable_operation();
   }
   const bool typed = is_register_value(ops[0].atom) && count == 1;
   WordType type;
@@ -142,7 +142,7 @@ Status entry_value(const Dwarf_Op& op, const OpContext& context, Jumps& jumps, T
   inner.depth++;
   DJ_TRY(const Spot spot, translate({ops, count}, inner));
   if (spot.kind != Spot::Memory && spot.kind != Spot::Value) {
-    return unreadable();
+    return unreadable_operation();
   }
   stack.push(jumps.adopted(load(spot, 8, false).steps));
   return ok_status();
@@ -152,7 +152,7 @@ Status parameter_ref(const Dwarf_Op& op, const OpContext& context, Jumps& jumps,
                      TypedStack& stack) {
   Dwarf_Die die;
   if (dwarf_getlocation_die(context.attr, &op, &die) != 0) {
-    return unreadable();
+    return unreadable_operation();
   }
   TypeDie stripped = strip_type(type_of(&die), context.index);
   const Result<WordType> word = stripped ? word_type(&*stripped) : Error{};

@@ -14,7 +14,8 @@ namespace dj {
 
 namespace {
 
-constexpr arch::Reg kIntegers[kWindowsRegisters] = {arch::kRcx, arch::kRdx, arch::kR8, arch::kR9};
+constexpr arch::Reg kWindowsIntegers[kWindowsRegisters] = {arch::kRcx, arch::kRdx, arch::kR8,
+                                                           arch::kR9};
 
 enum class Way : uint8_t { Integer, Vector, Address, Unknown };
 
@@ -90,7 +91,7 @@ Result<Spot> windows_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIn
   const Way way = way_of(type_of(parameter), index);
   const Spot spot = *place >= kWindowsRegisters ? stack_spot(uint64_t(*place) * 8)
                     : way == Way::Vector        ? register_word(arch::kXmm0 + *place)
-                                                : register_word(kIntegers[*place]);
+                                                : register_word(kWindowsIntegers[*place]);
   return way == Way::Address ? at_address(spot) : spot;
 }
 

@@ -12,10 +12,10 @@
 namespace dj {
 namespace {
 
-struct Row {
+struct CodeText {
   std::string_view code, text;
 };
-constexpr Row kRows[] = {
+constexpr CodeText kCodeTexts[] = {
 #define DJ_CODE(code, text) {#code, text},
 #include "compiler/diag/codes.def"
 #undef DJ_CODE
@@ -56,7 +56,7 @@ std::string full_code(std::string_view word) {
   return code.starts_with("DJ") ? code : "DJ" + code;
 }
 
-std::string text_of(const Row& row) {
+std::string text_of(const CodeText& row) {
   bool warning = row.code.substr(3, 1) == "9";
   std::string text = fmt::format("{}, {} {}\n\n{}\n", row.code, warning ? "a warning" : "an error",
                                  stage_of(row.code), row.text);
@@ -75,7 +75,7 @@ bool is_number(std::string_view digits) {
 // The three codes whose numbers are nearest; the range when `code` has no number.
 std::string near_codes(const std::string& code) {
   std::vector<std::string_view> codes;
-  for (const Row& row : kRows) codes.push_back(row.code);
+  for (const CodeText& row : kCodeTexts) codes.push_back(row.code);
   if (!is_number(code.substr(2)) || code.size() > 8) {
     return fmt::format("codes go from {} to {}", codes.front(), codes.back());
   }
@@ -94,7 +94,7 @@ std::string near_codes(const std::string& code) {
 
 Result<std::string> explain(std::string_view word) {
   std::string code = full_code(word);
-  for (const Row& row : kRows) {
+  for (const CodeText& row : kCodeTexts) {
     if (row.code == code) return text_of(row);
   }
   return Error{fmt::format("there is no code {}; {}", code, near_codes(code))};

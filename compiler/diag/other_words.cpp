@@ -5,11 +5,11 @@
 namespace dj {
 namespace {
 
-struct Row {
+struct OtherWord {
   std::string_view word, ours;
 };
 
-constexpr Row kRows[] = {
+constexpr OtherWord kOtherWords[] = {
     // operators and statements
     {"and", "&&"},
     {"or", "||"},
@@ -56,7 +56,7 @@ constexpr Row kRows[] = {
 };
 
 // SystemTap's functions that mean the kernel, by how their names begin.
-constexpr Row kKernel[] = {
+constexpr OtherWord kKernel[] = {
     {"kernel_",
      "the kernel's memory cannot be read; user_string(), user_int() and their kin read the "
      "program's"},
@@ -96,14 +96,14 @@ constexpr Row kKernel[] = {
 }  // namespace
 
 std::string help_for_other_word(std::string_view word) {
-  for (const Row& row : kRows) {
+  for (const OtherWord& row : kOtherWords) {
     if (row.word == word) return "in djtap: " + std::string(row.ours);
   }
   return "";
 }
 
 std::string help_for_kernel_word(std::string_view word) {
-  for (const Row& row : kKernel) {
+  for (const OtherWord& row : kKernel) {
     if (word.starts_with(row.word))
       return "needs the kernel in SystemTap; in djtap: " + std::string(row.ours);
   }

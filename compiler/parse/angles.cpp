@@ -12,7 +12,7 @@ bool opens(size_t type) {
   return type == DjtParser::LPAREN || type == DjtParser::LBRACKET || type == DjtParser::LBRACE;
 }
 
-bool closes(size_t type) {
+bool closes_inside(size_t type) {
   return type == DjtParser::RPAREN || type == DjtParser::RBRACKET || type == DjtParser::RBRACE;
 }
 
@@ -36,7 +36,7 @@ size_t skip_point_list(const Lexemes& lexemes, size_t i) {
                        (type == DjtParser::LBRACE && !continues_point_list(lexemes[i - 1].type)))) {
       return i;
     }
-    depth += opens(type) ? 1 : closes(type) ? -1 : 0;
+    depth += opens(type) ? 1 : closes_inside(type) ? -1 : 0;
     if (depth < 0) {
       return i;
     }
@@ -54,7 +54,7 @@ size_t find_close(const Lexemes& lexemes, size_t i) {
     if ((depth == 0 && type == DjtParser::GT) || (item && !is_name_part(lexemes, i))) {
       return i;
     }
-    depth += opens(type) ? 1 : closes(type) ? -1 : 0;
+    depth += opens(type) ? 1 : closes_inside(type) ? -1 : 0;
   }
   return i;
 }

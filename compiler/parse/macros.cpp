@@ -11,7 +11,7 @@ namespace dj {
 namespace {
 
 constexpr size_t kMaxTokens = 2'000'000;
-constexpr size_t kMaxDepth = 200;  // of macros and conditionals within each other
+constexpr size_t kMaxNested = 200;  // of macros and conditionals within each other
 
 bool is_mark(const Lexeme& lexeme, const char* text) {
   return lexeme.type == DjtParser::CONDITIONAL && lexeme.text == text;
@@ -71,9 +71,9 @@ Lexeme Preprocessor::placed(const Lexeme& lexeme, const Scope& scope) {
 }
 
 bool Preprocessor::expand(const Scope& scope, size_t begin, size_t end, Lexemes& out) {
-  if (depth_ == kMaxDepth) {
+  if (depth_ == kMaxNested) {
     fail("DJ1026", begin < scope.in.size() ? scope.in[begin].span : Span{},
-         fmt::format("macros and conditionals stand more than {} deep in each other", kMaxDepth));
+         fmt::format("macros and conditionals stand more than {} deep in each other", kMaxNested));
     return false;
   }
   ++depth_;

@@ -21,7 +21,7 @@ bool opens(const Lexeme& l) {
          l.type == DjtParser::LBRACE || l.type == DjtParser::ANGLE_OPEN || l.text == "%(";
 }
 
-bool closes(const Lexeme& l) {
+bool closes_body(const Lexeme& l) {
   return l.type == DjtParser::RPAREN || l.type == DjtParser::RBRACKET ||
          l.type == DjtParser::RBRACE || l.type == DjtParser::ANGLE_CLOSE || l.text == "%)";
 }
@@ -96,8 +96,8 @@ class Tidier {
     }
     bool inside = is_body_open(all_[i - 1]) || is_body_close(all_[i]);
     out_ += lines > 1 && !inside ? "\n\n" : "\n";
-    size_t depth = depth_ - (closes(all_[i]) && depth_ > 0 ? 1 : 0);
-    bool continues = !at_statement_begin(i) && !closes(all_[i]) && !is_comment(all_[i]);
+    size_t depth = depth_ - (closes_body(all_[i]) && depth_ > 0 ? 1 : 0);
+    bool continues = !at_statement_begin(i) && !closes_body(all_[i]) && !is_comment(all_[i]);
     out_ += std::string(2 * depth + shift(i) + (continues ? 4 : 0), ' ');
   }
 
@@ -182,7 +182,7 @@ class Tidier {
         base_ += now_.shift;
         now_ = {};
       }
-    } else if (closes(lexeme) && depth_ > 0) {
+    } else if (closes_body(lexeme) && depth_ > 0) {
       if (!blocks_.empty() && blocks_.back().depth == depth_) {
         base_ = blocks_.back().base;
         now_ = blocks_.back().outside;

@@ -9,7 +9,7 @@ namespace dj {
 
 namespace {
 
-TargetFailure failure(TargetFailure::Kind kind, std::string message) {
+TargetFailure object_failure(TargetFailure::Kind kind, std::string message) {
   TargetFailure f;
   f.kind = kind;
   f.message = std::move(message);
@@ -52,7 +52,7 @@ void fix_place(TargetText& text, uint64_t bias) {
 // The lines behind the first are what the compiler said.
 TargetFailure bad_header(const std::string& message) {
   size_t end = std::min(message.find('\n'), message.size());
-  TargetFailure f = failure(TargetFailure::BadHeader, message.substr(0, end));
+  TargetFailure f = object_failure(TargetFailure::BadHeader, message.substr(0, end));
   while (end < message.size()) {
     const size_t begin = end + 1;
     end = std::min(message.find('\n', begin), message.size());
@@ -82,8 +82,8 @@ std::string headers_of_kernel(const std::string& part) {
 
 TargetFailure of_kernel() {
   TargetFailure f =
-      failure(TargetFailure::NotBuilt,
-              "the kernel's headers describe the kernel, which djtap does not look into");
+      object_failure(TargetFailure::NotBuilt,
+                     "the kernel's headers describe the kernel, which djtap does not look into");
   f.help =
       "for a type of a program write the header alone: @cast(p, \"timeval\", "
       "\"<sys/time.h>\")";
@@ -116,15 +116,16 @@ std::optional<TargetFailure> OtherObjects::add_headers(const std::string& header
                                                        const TargetExpr& expr,
                                                        std::vector<OtherObject>& out) {
   if (expr.base == TargetExpr::Var) {
-    return failure(TargetFailure::BadUse,
-                   "a header has types, not variables: name the object that has the variable");
+    return object_failure(
+        TargetFailure::BadUse,
+        "a header has types, not variables: name the object that has the variable");
   }
   if (headers.back() != '>' || headers.size() < 3) {
-    return failure(TargetFailure::BadHeader,
-                   fmt::format("\"{}\" is no header: write \"<name.h>\"", headers));
+    return object_failure(TargetFailure::BadHeader,
+                          fmt::format("\"{}\" is no header: write \"<name.h>\"", headers));
   }
   if (!compile_headers_) {
-    return failure(TargetFailure::BadHeader, "headers cannot be compiled here");
+    return object_failure(TargetFailure::BadHeader, "headers cannot be compiled here");
   }
   const Result<std::string> object = compile_headers_(headers);
   if (!object.ok()) {
@@ -154,18 +155,18 @@ std::optional<TargetFailure> OtherObjects::add_named(const std::string& name,
   if (expr.base == TargetExpr::Cast && ::access(name.c_str(), R_OK) == 0) {
     const Result<OtherObject> types = file(name, name);
     if (!types.ok()) {
-      return failure(TargetFailure::NoObject, types.error().message);
+      return object_failure(TargetFailure::NoObject, types.error().message);
     }
     out.push_back(types.value());
     return std::nullopt;
   }
   if (!modules_.has_target()) {
-    TargetFailure f = failure(TargetFailure::NoObject, "no process is traced");
+    TargetFailure f = object_failure(TargetFailure::NoObject, "no process is traced");
     f.help = kTraceSomething;
     return f;
   }
-  TargetFailure f = failure(TargetFailure::NoObject,
-                            fmt::format("\"{}\" is no object of the traced process", name));
+  TargetFailure f = object_failure(TargetFailure::NoObject,
+                                   fmt::format("\"{}\" is no object of the traced process", name));
   f.notes.push_back(modules_.listed());
   return f;
 }
@@ -200,13 +201,13 @@ Answer OtherObjects::first_answer(const TargetExpr& expr, const Module* probed, 
     return *f;
   }
   TargetFailure last =
-      failure(TargetFailure::BadUse, fmt::format("\"{}\" is no object file", expr.module));
+      object_failure(TargetFailure::BadUse, fmt::format("\"{}\" is no object file", expr.module));
   std::string searched, unknown;  // what had debug info, and what it said
   for (const OtherObject& object : std::get<std::vector<OtherObject>>(found)) {
     DebugInfo* info = object.file ? object.file->debug_info() : nullptr;
     if (!info) {
       if (searched.empty()) {
-        last = failure(TargetFailure::NoDebugInfo, object.name + " has no debug info");
+        last = object_failure(TargetFailure::NoDebugInfo, object.name + " has no debug info");
       }
       continue;
     }
@@ -224,10 +225,10 @@ Answer OtherObjects::first_answer(const TargetExpr& expr, const Module* probed, 
       continue;
     }
     if (expr.base == TargetExpr::Var && !object.bias) {
-      return failure(TargetFailure::NotHere,
-                     fmt::format("where {} lies in memory is known only with "
-                                 "a target (-c, -p)",
-                                 object.name));
+      return object_failure(TargetFailure::NotHere,
+                            fmt::format("where {} lies in memory is known only with "
+                                        "a target (-c, -p)",
+                                        object.name));
     }
     std::visit(
         [&](auto& value) {

@@ -97,7 +97,7 @@ void find_absolute(PointQuery& query, PointMeaning& meaning) {
   checked(query, c, false, fmt::format("the process has no object at {:#x}", address));
 }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kAddressKinds[] = {
     {"<process>.statement(n)", find_statement},
     {"<process>.statement(n).absolute", find_absolute},
     {"<process>.function(n)", find_function},
@@ -106,6 +106,6 @@ constexpr ProbeKind kKinds[] = {
 
 }  // namespace
 
-std::span<const ProbeKind> address_kinds() { return kKinds; }
+std::span<const ProbeKind> address_kinds() { return kAddressKinds; }
 
 }  // namespace dj

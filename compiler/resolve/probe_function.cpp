@@ -69,7 +69,7 @@ void find_latency(PointQuery& query, PointMeaning& meaning) {
     site.listed = fmt::format("function(\"{}\").latency", function_of(site));
 }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kFunctionKinds[] = {
     {"<function>", find_place},         {"<function>.call", find_entry},
     {"<function>.return", find_return}, {"<function>.exported", find_exported},
     {"<function>.nearest", find_place}, {"<function>.latency", find_latency},
@@ -82,7 +82,7 @@ const ast::Component& name_component(PointQuery& query) {
   return c ? *c : *query.component("function");
 }
 
-std::span<const ProbeKind> function_kinds() { return kKinds; }
+std::span<const ProbeKind> function_kinds() { return kFunctionKinds; }
 
 namespace {
 

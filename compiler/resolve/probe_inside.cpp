@@ -214,7 +214,7 @@ constexpr auto find_all = find_callee<CalleeSearch::Which::All>;
 constexpr auto find_calls = find_callee<CalleeSearch::Which::Calls>;
 constexpr auto find_returns = find_callee<CalleeSearch::Which::Returns>;
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kInsideKinds[] = {
     {"<function>.inline", find_inline},
     {"<function>.label(s)", find_label},
     {"<function>.callee(s)", find_all},
@@ -230,7 +230,7 @@ constexpr ProbeKind kKinds[] = {
 
 }  // namespace
 
-std::span<const ProbeKind> inside_kinds() { return kKinds; }
+std::span<const ProbeKind> inside_kinds() { return kInsideKinds; }
 
 void find_inlined_copies(PointQuery& query, PointMeaning& meaning) { find_inline(query, meaning); }
 

@@ -124,7 +124,7 @@ std::vector<std::string> names_at(const std::vector<Candidate>& forms, size_t de
   return names;
 }
 
-std::string join(const std::vector<std::string>& names) {
+std::string listed(const std::vector<std::string>& names) {
   std::string text;
   for (const std::string& name : names) {
     text += (text.empty() ? "" : ", ") + name;
@@ -146,7 +146,7 @@ const ProbeKind* unknown_name(const ast::ProbePoint& point, size_t depth,
                       : fmt::format("{} has no \".{}\"", before, c.name);
   Diag& d = diags.error("DJ3001", c.name_span, message);
   if (!valid.empty()) {
-    d.notes.push_back((depth == 0 ? "probe points begin with: " : "valid here: ") + join(valid));
+    d.notes.push_back((depth == 0 ? "probe points begin with: " : "valid here: ") + listed(valid));
   }
   d.suggest(near_names(c.name, valid));
   return nullptr;
@@ -267,7 +267,7 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
   const std::vector<std::string> valid = names_at(forms, point.components.size());
   Diag& d = diags.error("DJ3001", point.span,
                         fmt::format("the probe point {} is not complete", to_string(point)));
-  d.notes.push_back("must be followed by one of: " + join(valid));
+  d.notes.push_back("must be followed by one of: " + listed(valid));
   return nullptr;
 }
 

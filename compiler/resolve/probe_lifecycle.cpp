@@ -86,7 +86,7 @@ void find_input(PointQuery& query, PointMeaning& meaning) {
   meaning.host = host;
 }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kLifecycleKinds[] = {
     {"begin", find_session},
     {"begin(n)", find_session},
     {"end", find_session},
@@ -104,6 +104,6 @@ constexpr ProbeKind kKinds[] = {
 
 }  // namespace
 
-std::span<const ProbeKind> lifecycle_kinds() { return kKinds; }
+std::span<const ProbeKind> lifecycle_kinds() { return kLifecycleKinds; }
 
 }  // namespace dj

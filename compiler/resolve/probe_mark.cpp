@@ -78,13 +78,13 @@ void find_mark(PointQuery& query, PointMeaning& meaning) {
   }
 }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kMarkKinds[] = {
     {"<process>.mark(s)", find_mark},
     {"<process>.provider(s).mark(s)", find_mark},
 };
 
 }  // namespace
 
-std::span<const ProbeKind> mark_kinds() { return kKinds; }
+std::span<const ProbeKind> mark_kinds() { return kMarkKinds; }
 
 }  // namespace dj

@@ -78,7 +78,7 @@ void find_plt_return(PointQuery& query, PointMeaning& meaning) {
   find_stubs(query, SiteKind::Return, meaning);
 }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kPltKinds[] = {
     {"<process>.plt", find_plt},
     {"<process>.plt(s)", find_plt},
     {"<process>.plt.return", find_plt_return},
@@ -87,6 +87,6 @@ constexpr ProbeKind kKinds[] = {
 
 }  // namespace
 
-std::span<const ProbeKind> plt_kinds() { return kKinds; }
+std::span<const ProbeKind> plt_kinds() { return kPltKinds; }
 
 }  // namespace dj

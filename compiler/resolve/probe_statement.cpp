@@ -17,13 +17,13 @@ namespace dj {
 
 namespace {
 
-void find_statement(PointQuery& query, PointMeaning& meaning) {
+void find_lines(PointQuery& query, PointMeaning& meaning) {
   find_sites(query, *query.component("statement"), SiteKind::Statement, meaning);
 }
 
-constexpr ProbeKind kKinds[] = {
-    {"<process>.statement(s)", find_statement},
-    {"<process>.statement(s).nearest", find_statement},
+constexpr ProbeKind kStatementKinds[] = {
+    {"<process>.statement(s)", find_lines},
+    {"<process>.statement(s).nearest", find_lines},
 };
 
 // The function of a sorted list that holds the address; null: none.
@@ -303,7 +303,7 @@ std::vector<Site> take_copied(size_t module, Module& file, const FunctionPattern
 
 }  // namespace
 
-std::span<const ProbeKind> statement_kinds() { return kKinds; }
+std::span<const ProbeKind> statement_kinds() { return kStatementKinds; }
 
 namespace {
 

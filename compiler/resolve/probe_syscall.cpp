@@ -107,15 +107,15 @@ void find_places(PointQuery& query, bool done, PointMeaning& meaning) {
 }
 
 void find_syscall(PointQuery& query, PointMeaning& meaning) { find_places(query, false, meaning); }
-void find_return(PointQuery& query, PointMeaning& meaning) { find_places(query, true, meaning); }
+void find_exit(PointQuery& query, PointMeaning& meaning) { find_places(query, true, meaning); }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kSyscallKinds[] = {
     {"<process>.syscall", find_syscall},
-    {"<process>.syscall.return", find_return},
+    {"<process>.syscall.return", find_exit},
 };
 
 }  // namespace
 
-std::span<const ProbeKind> syscall_kinds() { return kKinds; }
+std::span<const ProbeKind> syscall_kinds() { return kSyscallKinds; }
 
 }  // namespace dj

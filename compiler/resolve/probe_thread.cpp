@@ -49,7 +49,7 @@ void find_end(PointQuery& query, PointMeaning& meaning) {
   });
 }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kThreadKinds[] = {
     {"process.thread.begin", find_begin},
     {"process(s).thread.begin", find_begin},
     {"process.thread.end", find_end},
@@ -72,6 +72,6 @@ void search_c_library(PointQuery& query, const std::string& name, const FoundFun
   }
 }
 
-std::span<const ProbeKind> thread_kinds() { return kKinds; }
+std::span<const ProbeKind> thread_kinds() { return kThreadKinds; }
 
 }  // namespace dj

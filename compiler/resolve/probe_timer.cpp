@@ -80,7 +80,7 @@ void find_profile(PointQuery& query, PointMeaning& meaning) {
   meaning.host = host;
 }
 
-constexpr ProbeKind kKinds[] = {
+constexpr ProbeKind kTimerKinds[] = {
     {"timer.s(n)", find_timer},
     {"timer.sec(n)", find_timer},
     {"timer.ms(n)", find_timer},
@@ -107,6 +107,6 @@ constexpr ProbeKind kKinds[] = {
 
 }  // namespace
 
-std::span<const ProbeKind> timer_kinds() { return kKinds; }
+std::span<const ProbeKind> timer_kinds() { return kTimerKinds; }
 
 }  // namespace dj

@@ -52,6 +52,7 @@ enum class BinOp : uint8_t {
   Add, Sub, Mul, Div, Mod, Shl, Shr, UShr, And, Or, Xor, Concat,
   Lt, Gt, Le, Ge, Eq, Ne, LogAnd, LogOr,
 };
+constexpr bool compares(BinOp op) { return op >= BinOp::Lt && op <= BinOp::Ne; }
 struct Unary { UnOp op; ExprPtr operand; };
 struct Binary { BinOp op; Span op_span; ExprPtr left, right; };
 struct Ternary { ExprPtr condition, then, otherwise; };

@@ -8,6 +8,7 @@
 #include <bit>
 #include <set>
 
+#include "compiler/base/page.h"
 #include "compiler/stages/result_use.h"
 #include "compiler/stages/walk.h"
 #include "runtime/shared/capture.h"
@@ -24,7 +25,7 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kPage = 4096, kLine = 64;
+constexpr uint64_t kLine = 64;
 // One element of foreach's snapshot (entries.h) and the scratch memory for a handler's strings.
 constexpr uint64_t kSnapshotBytes = 24, kStringScratchBytes = 64 << 10;
 // All contexts together; above it there are fewer of them, but not fewer than kContextsMin.

@@ -6,9 +6,8 @@
 
 namespace dj {
 
+namespace ast {
 namespace {
-
-using namespace ast;
 
 std::string indent(int depth) { return std::string(static_cast<size_t>(depth) * 2, ' '); }
 
@@ -154,10 +153,11 @@ std::string print_alias(const Alias& alias) {
 }
 
 }  // namespace
+}  // namespace ast
 
-std::string print(const ProbePoint& point) {
+std::string print(const ast::ProbePoint& point) {
   std::string text;
-  for (const Component& component : point.components) {
+  for (const ast::Component& component : point.components) {
     text += (text.empty() ? "" : ".") + component.name;
     if (const auto* number = std::get_if<int64_t>(&component.argument)) {
       text += fmt::format("({})", *number);
@@ -169,19 +169,19 @@ std::string print(const ProbePoint& point) {
   return text + (point.condition ? " if (" + print(*point.condition) + ")" : "");
 }
 
-std::string print(const Script& script) {
+std::string print(const ast::Script& script) {
   std::string text;
-  for (const GlobalDecl& global : script.globals) {
-    text += print_global(global);
+  for (const ast::GlobalDecl& global : script.globals) {
+    text += ast::print_global(global);
   }
-  for (const FunctionDecl& function : script.functions) {
-    text += (text.empty() ? "" : "\n") + print_function(function);
+  for (const ast::FunctionDecl& function : script.functions) {
+    text += (text.empty() ? "" : "\n") + ast::print_function(function);
   }
-  for (const Alias& alias : script.aliases) {
-    text += (text.empty() ? "" : "\n") + print_alias(alias);
+  for (const ast::Alias& alias : script.aliases) {
+    text += (text.empty() ? "" : "\n") + ast::print_alias(alias);
   }
-  for (const Probe& probe : script.probes) {
-    text += (text.empty() ? "" : "\n") + print_probe(probe);
+  for (const ast::Probe& probe : script.probes) {
+    text += (text.empty() ? "" : "\n") + ast::print_probe(probe);
   }
   return text;
 }

@@ -6,9 +6,8 @@
 
 namespace dj {
 
+namespace ast {
 namespace {
-
-using namespace ast;
 
 // How tightly an expression binds; grammar/Djt.g4 has the same order.
 enum Level {
@@ -167,48 +166,49 @@ struct ExprPrinter {
 };
 
 }  // namespace
+}  // namespace ast
 
-const char* spelling(BinOp op) {
+const char* spelling(ast::BinOp op) {
   switch (op) {
-    case BinOp::Add:
+    case ast::BinOp::Add:
       return "+";
-    case BinOp::Sub:
+    case ast::BinOp::Sub:
       return "-";
-    case BinOp::Mul:
+    case ast::BinOp::Mul:
       return "*";
-    case BinOp::Div:
+    case ast::BinOp::Div:
       return "/";
-    case BinOp::Mod:
+    case ast::BinOp::Mod:
       return "%";
-    case BinOp::Shl:
+    case ast::BinOp::Shl:
       return "<<";
-    case BinOp::Shr:
+    case ast::BinOp::Shr:
       return ">>";
-    case BinOp::UShr:
+    case ast::BinOp::UShr:
       return ">>>";
-    case BinOp::And:
+    case ast::BinOp::And:
       return "&";
-    case BinOp::Or:
+    case ast::BinOp::Or:
       return "|";
-    case BinOp::Xor:
+    case ast::BinOp::Xor:
       return "^";
-    case BinOp::Concat:
+    case ast::BinOp::Concat:
       return ".";
-    case BinOp::Lt:
+    case ast::BinOp::Lt:
       return "<";
-    case BinOp::Gt:
+    case ast::BinOp::Gt:
       return ">";
-    case BinOp::Le:
+    case ast::BinOp::Le:
       return "<=";
-    case BinOp::Ge:
+    case ast::BinOp::Ge:
       return ">=";
-    case BinOp::Eq:
+    case ast::BinOp::Eq:
       return "==";
-    case BinOp::Ne:
+    case ast::BinOp::Ne:
       return "!=";
-    case BinOp::LogAnd:
+    case ast::BinOp::LogAnd:
       return "&&";
-    case BinOp::LogOr:
+    case ast::BinOp::LogOr:
       return "||";
   }
   return "?";
@@ -243,8 +243,10 @@ std::string quote(std::string_view text) {
   return out + "\"";
 }
 
-std::string print_keys(const std::vector<ExprPtr>& keys) { return ExprPrinter::list(keys); }
+std::string print_keys(const std::vector<ast::ExprPtr>& keys) {
+  return ast::ExprPrinter::list(keys);
+}
 
-std::string print(const Expr& expr) { return ExprPrinter::at(expr, kAssign); }
+std::string print(const ast::Expr& expr) { return ast::ExprPrinter::at(expr, ast::kAssign); }
 
 }  // namespace dj

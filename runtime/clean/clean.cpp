@@ -11,6 +11,7 @@
 #include <set>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/page.h"
 #include "compiler/base/printable.h"
 #include "runtime/clean/leftovers.h"
 #include "runtime/install/straight_calls.h"
@@ -124,7 +125,6 @@ TrapBefore trap_before(const FoundJournal& journal, const abi::AppAction& app) {
 // Is the text patched at one of these places, which ascend?
 Result<bool> stands(pid_t pid, const std::vector<JournalRecord>& records, const Effort& effort) {
   const RunningMemory memory(pid);
-  constexpr uint64_t kPage = 4096;
   std::vector<uint8_t> page(kPage);
   uint64_t page_at = 1;
   bool readable = false;

@@ -16,6 +16,7 @@
 #include <span>
 #include <string>
 
+#include "compiler/base/page.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/rseq_query.h"
 #include "runtime/process/running_memory.h"
@@ -25,7 +26,7 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kWord = 8, kPage = 4096, kPiece = 1 << 20;
+constexpr uint64_t kWord = 8, kPiece = 1 << 20;
 constexpr uint64_t kSegments = 0x002b'0000'0000'0033;  // cs 0x33, ss 0x2b; gs and fs are 0 there
 constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; keeps the stop short
 
@@ -39,10 +40,10 @@ constexpr size_t kLast = kRegisters + size_t{REG_CSGSFS};
 static_assert(kRestorer + 1 + offsetof(ucontext_t, uc_mcontext.gregs) / kWord == kRegisters);
 using SavedFrame = std::array<uint64_t, kLast + 1>;
 
-// CodeRanges: asks for an address which of the ranges has it.
-class CodeRanges {
+// TextRanges: asks for an address which of the ranges has it.
+class TextRanges {
  public:
-  explicit CodeRanges(const std::vector<AddressRange>& ranges) {
+  explicit TextRanges(const std::vector<AddressRange>& ranges) {
     for (size_t i = 0; i < ranges.size(); i++) by_end_[ranges[i].end] = {ranges[i], i};
   }
   std::optional<size_t> of(uint64_t address) const {
@@ -156,7 +157,7 @@ SavedContexts find_saved_contexts(pid_t pid, const std::vector<Mapping>& maps,
                                   const std::vector<AddressRange>& code) {
   SavedContexts found;
   if (code.empty() || !catches_signals(pid)) return found;
-  const CodeRanges ranges(code);
+  const TextRanges ranges(code);
   const RunningMemory memory(pid);
   PresentPages present(pid);
   const Clock clock;
@@ -310,7 +311,7 @@ class Search {
   }
   const Stopped& stopped_;
   const std::vector<Mapping>& maps_;
-  CodeRanges ranges_;
+  TextRanges ranges_;
   WaysBack ways_;
   std::vector<uint64_t> words_;
   std::vector<AddressRange> unused_;

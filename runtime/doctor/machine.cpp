@@ -152,7 +152,7 @@ Verdicts look_at_tasks(Machine&) {
   return {{Health::Limited, what + ": with fewer it starts more slowly, or starts no program"}};
 }
 
-constexpr Row<Machine> kRows[] = {
+constexpr Row<Machine> kOfMachine[] = {
     {"kernel", look_at_kernel, "boot a later kernel"},
     {"ptrace", look_at_tracing,
      "in a container: --cap-add=SYS_PTRACE, or a seccomp profile that allows ptrace"},
@@ -236,7 +236,7 @@ void try_tracing(Machine& machine) {
 void examine_machine(const Options& options, Findings& findings) {
   Machine machine{options};
   try_tracing(machine);
-  for (const Row<Machine>& row : kRows) examine(row, machine, findings);
+  for (const Row<Machine>& row : kOfMachine) examine(row, machine, findings);
 }
 
 void examine_files(const Options& options, Findings& findings) {

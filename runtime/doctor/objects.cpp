@@ -116,7 +116,7 @@ Verdicts look_at_debug_info(Patient& patient) {
   return verdicts;
 }
 
-constexpr Row<Patient> kRows[] = {
+constexpr Row<Patient> kOfObjects[] = {
     {"files", look_at_files, "start the program anew, so that it runs what is installed"},
     {"code", look_at_code,
      "--writable-text probes it, where the program is known to leave its code alone"},
@@ -126,7 +126,7 @@ constexpr Row<Patient> kRows[] = {
 }  // namespace
 
 void examine_objects(Patient& patient, Findings& findings) {
-  for (const Row<Patient>& row : kRows) examine(row, patient, findings);
+  for (const Row<Patient>& row : kOfObjects) examine(row, patient, findings);
 }
 
 }  // namespace dj

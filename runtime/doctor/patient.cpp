@@ -125,7 +125,7 @@ Verdicts look_at_c_library(Patient& patient) {
   return {{Health::Ok, library->path}};
 }
 
-constexpr Row<Patient> kRows[] = {
+constexpr Row<Patient> kOfPatient[] = {
     {"rights of the program", look_at_rights, "start it without djtap, then as root: djtap -p PID"},
     {"seccomp filter", look_at_filters,
      "run djtap as root, outside of any sandbox; or start the program without the filter"},
@@ -163,7 +163,7 @@ Status look_at(Patient& patient) {
 }
 
 void examine_target(Patient& patient, Findings& findings) {
-  for (const Row<Patient>& row : kRows) examine(row, patient, findings);
+  for (const Row<Patient>& row : kOfPatient) examine(row, patient, findings);
 }
 
 }  // namespace dj

@@ -119,7 +119,7 @@ Verdicts look_at_own_limits(Patient& patient) {
   return {{Health::Ok, "djtap can make the memory that it shares with the target"}};
 }
 
-constexpr Row<Patient> kRows[] = {
+constexpr Row<Patient> kOfRoom[] = {
     {"room for data", look_at_arena,
      "smaller buffers need less: -D MAXMAPENTRIES=..., RINGBYTES=..., STRINGBYTES=..."},
     {"room for jumps", look_at_islands, "link the program at other addresses (-pie)"},
@@ -136,7 +136,7 @@ constexpr Row<Patient> kRows[] = {
 }  // namespace
 
 void examine_room(Patient& patient, Findings& findings) {
-  for (const Row<Patient>& row : kRows) examine(row, patient, findings);
+  for (const Row<Patient>& row : kOfRoom) examine(row, patient, findings);
 }
 
 }  // namespace dj

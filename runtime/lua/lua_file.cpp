@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kRecordFunctions = "djtap.on_record";
 constexpr const char* kEndFunctions = "djtap.on_end";
 
-LuaFile* self_of(lua_State* state) {
+LuaFile* file_of(lua_State* state) {
   return static_cast<LuaFile*>(lua_touserdata(state, lua_upvalueindex(1)));
 }
 
@@ -82,7 +82,7 @@ void LuaFile::add_library(lua_State* state) {
 
 // print(...): as Lua's own, tabs between, a line feed behind.
 int LuaFile::print(lua_State* state) {
-  LuaFile* self = self_of(state);
+  LuaFile* self = file_of(state);
   for (int i = 1, count = lua_gettop(state); i <= count; ++i) {
     size_t length = 0;
     const char* text = luaL_tolstring(state, i, &length);
@@ -97,7 +97,7 @@ int LuaFile::print(lua_State* state) {
 int LuaFile::write(lua_State* state) {
   size_t length = 0;
   const char* text = luaL_checklstring(state, 1, &length);
-  self_of(state)->text_.append(text, length);
+  file_of(state)->text_.append(text, length);
   return 0;
 }
 
@@ -108,7 +108,7 @@ int LuaFile::enclose(lua_State* state) {
     const char* begin = luaL_checklstring(state, i, &length);
     return std::string(begin, length);
   };
-  self_of(state)->enclosure_ = {text(1), text(2), text(3)};
+  file_of(state)->enclosure_ = {text(1), text(2), text(3)};
   return 0;
 }
 
@@ -116,7 +116,7 @@ int LuaFile::enclose(lua_State* state) {
 int LuaFile::name_stack(lua_State* state) {
   size_t length = 0;
   const char* stack = luaL_checklstring(state, 1, &length);
-  const LuaFile* self = self_of(state);
+  const LuaFile* self = file_of(state);
   if (!self->name_stack_) return luaL_error(state, "there are no stacks before dj.on_end");
   const auto names = self->name_stack_(std::string_view(stack, length));
   if (!names) return lua_pushnil(state), 1;
@@ -144,7 +144,7 @@ const GlobalValue* LuaFile::global_named(lua_State* state) {
 int LuaFile::names(lua_State* state) {
   lua_newtable(state);
   lua_Integer count = 0;
-  for (const GlobalValue& global : self_of(state)->globals_) {
+  for (const GlobalValue& global : file_of(state)->globals_) {
     lua_pushlstring(state, global.name.data(), global.name.size());
     lua_seti(state, -2, ++count);
   }
@@ -153,13 +153,13 @@ int LuaFile::names(lua_State* state) {
 
 // dj.is_array("name")
 int LuaFile::is_array(lua_State* state) {
-  lua_pushboolean(state, self_of(state)->global_named(state)->is_array);
+  lua_pushboolean(state, file_of(state)->global_named(state)->is_array);
   return 1;
 }
 
 // dj.rows("name")
 int LuaFile::rows(lua_State* state) {
-  const GlobalValue* global = self_of(state)->global_named(state);
+  const GlobalValue* global = file_of(state)->global_named(state);
   if (!global->is_array) return luaL_error(state, "%s is no array", global->name.c_str());
   push_rows(state, *global);
   return 1;

@@ -13,7 +13,7 @@
 namespace dj {
 namespace {
 
-LuaTapset* self_of(lua_State* state) {
+LuaTapset* tapset_of(lua_State* state) {
   return static_cast<LuaTapset*>(lua_touserdata(state, lua_upvalueindex(1)));
 }
 
@@ -117,7 +117,7 @@ void LuaTapset::check_name(lua_State* state, const std::string& name) const {
 
 // dj.alias("family.name", points [, statements])
 int LuaTapset::alias(lua_State* state) {
-  LuaTapset* self = self_of(state);
+  LuaTapset* self = tapset_of(state);
   std::string name = text_argument(state, 1);
   self->check_name(state, name);
   self->text_ += "probe " + name + " = " + points_argument(state, 2) + " { " +
@@ -127,20 +127,20 @@ int LuaTapset::alias(lua_State* state) {
 
 // dj.define(text): declarations in the script language.
 int LuaTapset::define(lua_State* state) {
-  self_of(state)->text_ += text_argument(state, 1) + "\n";
+  tapset_of(state)->text_ += text_argument(state, 1) + "\n";
   return 0;
 }
 
 // dj.modules(): paths.
 int LuaTapset::modules(lua_State* state) {
-  return push_list(state, self_of(state)->index_.modules(), [&](const std::string& path) {
+  return push_list(state, tapset_of(state)->index_.modules(), [&](const std::string& path) {
     lua_pushlstring(state, path.data(), path.size());
   });
 }
 
 // dj.functions("[object!]pattern")
 int LuaTapset::functions(lua_State* state) {
-  auto found = self_of(state)->index_.functions(text_argument(state, 1));
+  auto found = tapset_of(state)->index_.functions(text_argument(state, 1));
   if (!found.ok()) return luaL_argerror(state, 1, found.error().message.c_str());
   return push_list(state, found.value(), [&](const IndexedFunction& function) {
     Row row(state);
@@ -154,7 +154,7 @@ int LuaTapset::functions(lua_State* state) {
 
 // dj.marks(["object"])
 int LuaTapset::marks(lua_State* state) {
-  auto found = self_of(state)->index_.marks(text_argument(state, 1, ""));
+  auto found = tapset_of(state)->index_.marks(text_argument(state, 1, ""));
   return push_list(state, found, [&](const IndexedMark& mark) {
     Row row(state);
     row.set("provider", mark.provider);
@@ -166,7 +166,7 @@ int LuaTapset::marks(lua_State* state) {
 
 // dj.variables("[object!]function"), or nil and the reason
 int LuaTapset::variables(lua_State* state) {
-  auto found = self_of(state)->index_.variables(text_argument(state, 1));
+  auto found = tapset_of(state)->index_.variables(text_argument(state, 1));
   if (!found.ok()) return push_reason(state, found.error());
   return push_list(state, found.value(), [&](const IndexedVariable& variable) {
     Row row(state);
@@ -179,15 +179,15 @@ int LuaTapset::variables(lua_State* state) {
 
 // dj.offset("object", "type", "member.member[n]"), or nil and the reason
 int LuaTapset::offset(lua_State* state) {
-  return push_number(state,
-                     self_of(state)->index_.offset(text_argument(state, 1), text_argument(state, 2),
-                                                   text_argument(state, 3)));
+  return push_number(
+      state, tapset_of(state)->index_.offset(text_argument(state, 1), text_argument(state, 2),
+                                             text_argument(state, 3)));
 }
 
 // dj.size("object", "type"), or nil and the reason
 int LuaTapset::size(lua_State* state) {
-  return push_number(state,
-                     self_of(state)->index_.size(text_argument(state, 1), text_argument(state, 2)));
+  return push_number(
+      state, tapset_of(state)->index_.size(text_argument(state, 1), text_argument(state, 2)));
 }
 
 // dj.timezone(): seconds west of UTC now, and the zone's name.

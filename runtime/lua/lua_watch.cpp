@@ -61,12 +61,12 @@ void let_signal_come() {
 }
 
 // The innermost match, also when an error of Lua leaves it.
-struct Match {
-  Match() : outer(innermost) {
+struct MatchScope {
+  MatchScope() : outer(innermost) {
     ticks = 0;
     innermost = &here;
   }
-  ~Match() {
+  ~MatchScope() {
     innermost = outer;
     ticks = 0;
   }
@@ -96,7 +96,7 @@ bool LuaWatch::is_told_to_end() { return told_to_end != 0; }
 int watched_match(lua_State* state, void (*give_up)(lua_State*)) {
   lua_pushvalue(state, lua_upvalueindex(1));
   lua_insert(state, 1);
-  Match match;
+  MatchScope match;
   if (sigsetjmp(match.here, 0) == 0) {
     lua_call(state, lua_gettop(state) - 1, LUA_MULTRET);
     return lua_gettop(state);

@@ -19,7 +19,7 @@ constexpr int kHookEvery = 1000;  // instructions
 constexpr const char* kChunk = "=lua";
 constexpr const char* kPrefix = "lua:";  // of messages; a line number follows
 
-LuaSandbox* self_of(lua_State* state) {
+LuaSandbox* sandbox_of(lua_State* state) {
   return *static_cast<LuaSandbox**>(lua_getextraspace(state));
 }
 
@@ -175,7 +175,7 @@ void* LuaSandbox::allocate(void* self, void* block, size_t old_bytes, size_t new
 
 void LuaSandbox::count_hook(lua_State* state, lua_Debug*) {
   LuaWatch::note_progress();
-  LuaSandbox* sandbox = self_of(state);
+  LuaSandbox* sandbox = sandbox_of(state);
   check_time(state);
   if (sandbox->left_ > kHookEvery) {
     sandbox->left_ -= kHookEvery;
@@ -188,19 +188,19 @@ void LuaSandbox::count_hook(lua_State* state, lua_Debug*) {
 
 // From a signal's handler: as Lua's own interpreter ends a script, by a hook.
 void LuaSandbox::end_time(lua_State* state) {
-  self_of(state)->time_over_ = 1;
+  sandbox_of(state)->time_over_ = 1;
   lua_sethook(state, count_hook, LUA_MASKCOUNT, 1);
 }
 
 void LuaSandbox::check_time(lua_State* state) {
-  if (self_of(state)->time_over_ == 0) return;
+  if (sandbox_of(state)->time_over_ == 0) return;
   spend_all(state);
   if (LuaWatch::is_told_to_end()) luaL_error(state, LuaWatch::kToldToEnd);
   luaL_error(state, "more than %d seconds of processor time: an endless loop?", LuaWatch::kSeconds);
 }
 
 void LuaSandbox::spend_all(lua_State* state) {
-  self_of(state)->left_ = 0;
+  sandbox_of(state)->left_ = 0;
   lua_sethook(state, count_hook, LUA_MASKCOUNT, 1);  // a pcall does not hold it up
 }
 
@@ -216,7 +216,7 @@ void LuaSandbox::note_place() {
 
 // With the message on the stack, before the functions are left.
 int LuaSandbox::on_error(lua_State* state) {
-  self_of(state)->note_place();
+  sandbox_of(state)->note_place();
   luaL_tolstring(state, 1, nullptr);
   return 1;
 }

@@ -4,10 +4,11 @@
 
 #include <algorithm>
 
+#include "compiler/base/page.h"
+
 namespace dj {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr uint64_t kReach =
     (uint64_t{1} << 31) - (64 << 10);  // of a rel32, less what an instruction may add
 constexpr uint64_t kLowest = 1 << 20;  // above every sane vm.mmap_min_addr
@@ -21,9 +22,6 @@ constexpr uint64_t kStackRoom = 64 << 20;          // kept free below what may g
 // addresses; with this room the arena is at the highest addresses in any run, so that what is kept
 // of an earlier run fits. A heap that grows farther goes on by mmap().
 constexpr uint64_t kHeapRoom = uint64_t{768} << 20;
-
-uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
-uint64_t page_down(uint64_t value) { return value & ~(kPage - 1); }
 
 // All that is not free, with the room that must stay free around it, ascending.
 std::vector<AddressRange> occupied(const std::vector<Mapping>& maps,

@@ -11,6 +11,7 @@
 #include <optional>
 #include <utility>
 
+#include "compiler/base/page.h"
 #include "runtime/memory/unmade_mark.h"
 #include "runtime/process/awake.h"
 #include "runtime/process/kin.h"
@@ -23,9 +24,7 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr size_t kManyMappings = 16;  // from here on Awake is worth its thread
-uint64_t page_up(uint64_t value) { return (value + kPage - 1) & ~(kPage - 1); }
 
 }  // namespace
 

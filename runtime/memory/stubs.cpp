@@ -7,17 +7,18 @@
 #include <algorithm>
 #include <bit>
 
+#include "compiler/base/page.h"
+
 namespace dj {
 namespace {
 
-constexpr uint64_t kPage = StubSpace::kPage, kStubBytes = 5;
+constexpr uint64_t kStubBytes = 5;
 constexpr uint64_t kJoined = 4 << 10;  // bytes between pages of one mapping, at most
-constexpr uint64_t kReach = (uint64_t{1} << 31) - (64 << 10);
+constexpr uint64_t kStubReach = (uint64_t{1} << 31) - (64 << 10);
 constexpr uint64_t kAnchorStep = 1 << 20;
 constexpr uint64_t kPrimary = 32 << 20;  // two periods of the lower three bytes
 
 uint64_t below(uint64_t address, uint64_t bytes) { return address > bytes ? address - bytes : 0; }
-uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
 
 // Bytes of a displacement.
 constexpr uint32_t kSecondByte = 0xff00, kThirdByte = 0xff0000;
@@ -81,7 +82,7 @@ StubSpace::Page& StubSpace::page(uint64_t at) {
 }
 
 bool StubSpace::is_free(uint64_t at) const {
-  for (const uint64_t part : {page_of(at), page_of(at + kStubBytes - 1)}) {
+  for (const uint64_t part : {page_down(at), page_down(at + kStubBytes - 1)}) {
     const auto known = index_.find(part);
     if (known == index_.end()) continue;
     const uint64_t first = std::max(at, part), last = std::min(at + kStubBytes, part + kPage) - 1;
@@ -100,7 +101,7 @@ bool StubSpace::may_map(uint64_t page) {
 
 void StubSpace::take(uint64_t at) {
   for (uint64_t byte = at; byte < at + kStubBytes; byte++) {
-    page(page_of(byte)).taken.set(byte % kPage);
+    page(page_down(byte)).taken.set(byte % kPage);
   }
 }
 
@@ -145,8 +146,8 @@ std::optional<uint64_t> StubSpace::beside(const DisplacementPattern& pattern, ui
 std::optional<uint64_t> StubSpace::beside_few(const DisplacementPattern& pattern, uint64_t begin,
                                               uint64_t end) {
   for (uint64_t at = next_fitting(pattern, begin); at + kStubBytes <= end;
-       at = next_fitting(pattern, page_of(at) + kPage)) {
-    const auto known = index_.find(page_of(at));
+       at = next_fitting(pattern, page_down(at) + kPage)) {
+    const auto known = index_.find(page_down(at));
     if (known == index_.end()) continue;
     if (const auto found = take_of(pages_[known->second], pattern, at, end)) return found;
   }
@@ -164,7 +165,7 @@ std::optional<uint64_t> StubSpace::search(const DisplacementPattern& pattern, ui
     const uint64_t last = std::min(range->end, end);
     for (; at + kStubBytes <= last; at = next_fitting(pattern, at + 1)) {
       if (!is_free(at)) continue;
-      if (!may_map(page_of(at))) return std::nullopt;
+      if (!may_map(page_down(at))) return std::nullopt;
       hint = at;
       take(at);
       return at;
@@ -176,8 +177,8 @@ std::optional<uint64_t> StubSpace::search(const DisplacementPattern& pattern, ui
 std::optional<uint64_t> StubSpace::reserve(const DisplacementPattern& pattern,
                                            const AddressRange& near) {
   const uint64_t next = pattern.jump + kStubBytes;
-  uint64_t low = std::max(below(next, kReach), below(near.end, kReach));
-  uint64_t high = std::min(next, near.begin) + kReach;
+  uint64_t low = std::max(below(next, kStubReach), below(near.end, kStubReach));
+  uint64_t high = std::min(next, near.begin) + kStubReach;
   if (pattern.mask >> 24 == 0xff) {
     // The window begins where the lower bytes of the displacement are 0.
     const int32_t top = static_cast<int32_t>(pattern.value & 0xff000000);

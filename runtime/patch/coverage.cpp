@@ -9,20 +9,20 @@
 #include <regex>
 #include <set>
 
+#include "arch/x86_64/decode.h"
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 
 namespace dj {
 namespace {
 
-constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-
 // Where an entry probe goes: endbr64 stays at its address.
 uint64_t entry_of(const arch::ModuleText& text, uint64_t begin) {
   for (const arch::TextRange& range : text.text) {
     if (begin < range.address || begin + 4 > range.address + range.bytes.size()) continue;
     const uint8_t* code = range.bytes.data() + (begin - range.address);
-    return std::equal(kEndbr64, kEndbr64 + 4, code) ? begin + 4 : begin;
+    const auto& endbr = arch::kEndbr64;
+    return std::equal(endbr.begin(), endbr.end(), code) ? begin + endbr.size() : begin;
   }
   return begin;
 }

@@ -22,7 +22,7 @@ struct KeptDetours::Row {
 
 namespace {
 
-constexpr uint64_t kMostBytes = 255;  // of a detour that is kept
+constexpr uint64_t kMostDetourBytes = 255;  // of a detour that is kept
 struct RunRow {
   uint32_t first, count;
 };
@@ -215,7 +215,7 @@ std::string pack_detours(const std::vector<PatchSite>& sites,
     const auto first = packer.rows.size();
     for (const PatchSite& site : sites) {
       if (site.module != module || !is_simple(site)) continue;
-      if (site.detour_bytes > kMostBytes) continue;
+      if (site.detour_bytes > kMostDetourBytes) continue;
       std::vector<uint64_t> entries;
       for (const PatchCall& call : site.calls) entries.push_back(entry(site, call));
       packer.add(site, modules[module], view(site.detour, site.detour_bytes), note_of(site),

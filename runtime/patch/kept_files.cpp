@@ -22,7 +22,7 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kMostBytes = 256 << 20;  // of a file that is believed
+constexpr uint64_t kMostFileBytes = 256 << 20;  // of a file that is believed
 
 struct Head {
   char magic[8] = {'d', 'j', 't', 'k', 'e', 'p', 't', '1'};
@@ -195,7 +195,7 @@ std::optional<KeptBytes> KeptFiles::map_own(const std::string& name) const {
   std::shared_ptr<MappedBytes> mapped;
   if (!ours) {
     tell(name + " is not used: others may have written it");
-  } else if (size <= kMostBytes) {
+  } else if (size <= kMostFileBytes) {
     mapped = std::make_shared<MappedBytes>(fd, size);
     futimens(fd, nullptr);  // it was used: trim() takes others first
   }

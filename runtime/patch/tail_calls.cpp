@@ -6,19 +6,18 @@
 #include <array>
 #include <tuple>
 
+#include "arch/x86_64/decode.h"
 #include "compiler/stages/result_use.h"
 #include "runtime/shared/capture.h"
 
 namespace dj {
 namespace {
 
-constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
-
 // Where an entry probe of the function goes: endbr64 stays at its address.
 uint64_t entry_of(const ModuleCode& code, uint64_t begin) {
-  const std::span<const uint8_t> bytes = code.at(begin, kEndbr64.size());
-  return std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin(), bytes.end())
-             ? begin + kEndbr64.size()
+  const std::span<const uint8_t> bytes = code.at(begin, arch::kEndbr64.size());
+  return std::equal(arch::kEndbr64.begin(), arch::kEndbr64.end(), bytes.begin(), bytes.end())
+             ? begin + arch::kEndbr64.size()
              : begin;
 }
 

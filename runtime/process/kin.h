@@ -21,6 +21,8 @@ bool has_memory(pid_t pid, uint64_t inode);
 // djtap itself nor zombies.
 std::vector<pid_t> find_kin(uint64_t inode);
 
+pid_t parent_of(pid_t pid);  // 0: nobody is there
+
 // Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False
 // where it has ended, or is no process.
 bool is_kin(pid_t pid, pid_t target);

@@ -6,6 +6,7 @@
 // harmless system call, and the program runs from system call to system call until it is that one.
 #include "runtime/process/launch.h"
 
+#include <asm/prctl.h>
 #include <fcntl.h>
 #include <link.h>
 #include <sys/ptrace.h>
@@ -28,8 +29,6 @@
 
 namespace dj {
 namespace {
-
-constexpr uint64_t kArchSetFs = 0x1002;
 
 Status write_code(pid_t pid, uint64_t address, const std::vector<uint8_t>& bytes) {
   int mem = open(("/proc/" + std::to_string(pid) + "/mem").c_str(), O_RDWR | O_CLOEXEC);
@@ -233,7 +232,7 @@ Status run_to_tls(StartedChild& child) {
     if (fs_set && number == SYS_rseq) {
       return ok_status();
     }
-    fs_set = fs_set || (number == SYS_arch_prctl && regs.rdi == kArchSetFs);
+    fs_set = fs_set || (number == SYS_arch_prctl && regs.rdi == ARCH_SET_FS);
   }
 }
 

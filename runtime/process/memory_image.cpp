@@ -9,10 +9,11 @@
 #include <cstring>
 #include <map>
 
+#include "compiler/base/page.h"
+
 namespace dj {
 namespace {
 
-constexpr uint64_t kPage = 4096;
 constexpr int64_t kRelr = 36, kRelrBytes = 35;     // DT_RELR, DT_RELRSZ
 constexpr uint64_t kMaxBytes = uint64_t{1} << 30;  // what is larger is not believed
 
@@ -25,10 +26,10 @@ Record record_at(const std::vector<uint8_t>& bytes, uint64_t offset) {
   return record;
 }
 
-// Image: the file under construction. Addresses are the file's.
-class Image {
+// RebuiltFile: the file under construction. Addresses are the file's.
+class RebuiltFile {
  public:
-  Image(const RunningMemory& memory, uint64_t begin) : memory_(memory), begin_(begin) {}
+  RebuiltFile(const RunningMemory& memory, uint64_t begin) : memory_(memory), begin_(begin) {}
   bool read_segments();
   void read_dynamic();
   void undo_packed();
@@ -52,7 +53,7 @@ class Image {
   std::vector<uint8_t> bytes_;
 };
 
-bool Image::read_segments() {
+bool RebuiltFile::read_segments() {
   if (!memory_.read(begin_, &header_, sizeof header_) || header_.e_machine != EM_X86_64 ||
       header_.e_ident[EI_CLASS] != ELFCLASS64 || header_.e_phentsize != sizeof(Elf64_Phdr)) {
     return false;
@@ -90,7 +91,7 @@ bool Image::read_segments() {
 
 // The loader makes addresses of what the file has relative to its begin; here that is undone. A
 // program without such a section has no symbols in its memory.
-void Image::read_dynamic() {
+void RebuiltFile::read_dynamic() {
   for (const Elf64_Phdr& s : segments_) {
     if (s.p_type != PT_DYNAMIC) continue;
     for (uint64_t at = 0; at + sizeof(Elf64_Dyn) <= s.p_filesz; at += sizeof(Elf64_Dyn)) {
@@ -108,7 +109,7 @@ void Image::read_dynamic() {
 
 // Packed relocations: where they are, the file has an address relative to its begin.
 template <typename Visit>
-void Image::each_packed(Visit visit) const {
+void RebuiltFile::each_packed(Visit visit) const {
   const uint64_t table = offset_of(dynamic(kRelr));
   const uint64_t bytes = std::min<uint64_t>(dynamic(kRelrBytes), bytes_.size() - table);
   uint64_t place = 0;
@@ -127,7 +128,7 @@ void Image::each_packed(Visit visit) const {
 }
 
 // Nothing else keeps what was there.
-void Image::undo_packed() {
+void RebuiltFile::undo_packed() {
   each_packed([&](uint64_t address) {
     const uint64_t offset = offset_of(address);
     if (bytes_.size() - offset < sizeof(uint64_t)) return;
@@ -138,7 +139,7 @@ void Image::undo_packed() {
   });
 }
 
-uint64_t Image::offset_of(uint64_t address) const {
+uint64_t RebuiltFile::offset_of(uint64_t address) const {
   for (const Elf64_Phdr& s : segments_) {
     if (s.p_type == PT_LOAD && address - s.p_vaddr < s.p_filesz) {
       return address - s.p_vaddr + s.p_offset;
@@ -148,7 +149,7 @@ uint64_t Image::offset_of(uint64_t address) const {
 }
 
 // Where the file had them, other bytes are mapped.
-void Image::drop_sections() {
+void RebuiltFile::drop_sections() {
   header_.e_shoff = 0;
   header_.e_shnum = 0;
   header_.e_shstrndx = SHN_UNDEF;
@@ -173,7 +174,7 @@ const Mapping* first_page(const RunningMemory& memory, const std::vector<Mapping
 
 std::optional<std::vector<uint8_t>> memory_image(const RunningMemory& memory,
                                                  const Mapping& first) {
-  Image image(memory, first.begin);
+  RebuiltFile image(memory, first.begin);
   if (!image.read_segments()) return std::nullopt;
   image.read_dynamic();
   image.undo_packed();

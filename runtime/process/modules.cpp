@@ -16,6 +16,7 @@
 #include <set>
 #include <tuple>
 
+#include "compiler/base/page.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/kin.h"
 #include "runtime/process/map_query.h"
@@ -26,8 +27,6 @@
 
 namespace dj {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 std::string of_process(pid_t pid, const std::string& rest) {
   return "/proc/" + std::to_string(pid) + rest;

@@ -12,13 +12,12 @@
 #include <fstream>
 #include <optional>
 
+#include "compiler/base/page.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 
 namespace dj {
 namespace {
-
-constexpr uint64_t kPage = 4096;
 
 constexpr uint64_t kUserEnd = 0x7ffffffff000;
 

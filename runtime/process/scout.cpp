@@ -3,6 +3,7 @@
 // djtap's child (CLONE_PARENT), not the program's, and traced from its birth (CLONE_PTRACE).
 #include "runtime/process/scout.h"
 
+#include <asm/prctl.h>
 #include <sched.h>
 #include <sys/auxv.h>
 #include <sys/mman.h>
@@ -21,8 +22,6 @@
 
 namespace dj {
 namespace {
-
-constexpr uint64_t kArchSetFs = 0x1002;
 
 // Of a `syscall` in the vdso; 0: there is none.
 uint64_t syscall_address(pid_t pid) {
@@ -121,7 +120,7 @@ Status run_ahead(StartedChild& scout) {
     if (!is_own(regs)) return ok_status();
     DJ_TRY_DO(run_child(scout, PTRACE_SYSCALL));  // exit
     if (fs_set && regs.orig_rax == SYS_rseq) return ok_status();
-    fs_set = fs_set || (regs.orig_rax == SYS_arch_prctl && regs.rdi == kArchSetFs);
+    fs_set = fs_set || (regs.orig_rax == SYS_arch_prctl && regs.rdi == ARCH_SET_FS);
   }
 }
 

@@ -18,9 +18,7 @@
 #include "runtime/process/process.h"
 
 namespace dj {
-namespace {
 
-// 0: nobody is there.
 pid_t parent_of(pid_t pid) {
   constexpr std::string_view kParent = "PPid:";
   std::ifstream status("/proc/" + std::to_string(pid) + "/status");
@@ -29,6 +27,8 @@ pid_t parent_of(pid_t pid) {
   }
   return 0;
 }
+
+namespace {
 
 std::pair<uint64_t, uint64_t> program_of(pid_t id) {
   struct stat info = {};

@@ -5,11 +5,10 @@
 #include <algorithm>
 #include <cstring>
 
+#include "compiler/base/page.h"
+
 namespace dj {
 namespace {
-
-constexpr uint64_t kPage = 4096;
-uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
 
 // Several patches within one page: one read, one write.
 Status write_page(const Stopped& stopped, std::span<const TextPatch> patches) {
@@ -43,8 +42,8 @@ bool TextReader::equals(uint64_t address, std::span<const uint8_t> bytes, bool* 
 
 bool TextReader::read(uint64_t address, std::span<uint8_t> bytes) {
   while (!bytes.empty()) {
-    if (page_of(address) != page_) {
-      page_ = page_of(address);
+    if (page_down(address) != page_) {
+      page_ = page_down(address);
       bytes_.resize(kPage);
       readable_ = stopped_.read(page_, bytes_).ok();
     }
@@ -62,12 +61,12 @@ bool TextReader::read(uint64_t address, std::span<uint8_t> bytes) {
 Status write_patches(const Stopped& stopped, std::vector<TextPatch> patches) {
   std::sort(patches.begin(), patches.end(), [](auto& a, auto& b) { return a.address < b.address; });
   auto crosses = [](const TextPatch& p) {
-    return page_of(p.address) != page_of(p.address + p.bytes.size() - 1);
+    return page_down(p.address) != page_down(p.address + p.bytes.size() - 1);
   };
   for (size_t first = 0; first < patches.size();) {
     size_t last = first + 1;
     while (!crosses(patches[first]) && last < patches.size() && !crosses(patches[last]) &&
-           page_of(patches[last].address) == page_of(patches[first].address)) {
+           page_down(patches[last].address) == page_down(patches[first].address)) {
       last++;
     }
     DJ_TRY_DO(write_page(stopped, std::span(patches).subspan(first, last - first)));

@@ -11,20 +11,10 @@
 #include <fstream>
 #include <string>
 
+#include "runtime/process/kin.h"
 #include "runtime/process/tracer.h"
 
 namespace dj {
-namespace {
-
-pid_t parent_of(pid_t pid) {
-  std::ifstream in("/proc/" + std::to_string(pid) + "/status");
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("PPid:")) return atoi(line.c_str() + 5);
-  }
-  return 0;
-}
-
-}  // namespace
 
 pid_t wait_thread(pid_t tid, pid_t pid, int* status) {
   if (tid != pid || is_traced_by_broker(tid)) return wait_status(tid, status, __WALL);

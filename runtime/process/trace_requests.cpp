@@ -16,9 +16,9 @@ using Data = TraceRequest::Data;
 
 // linux/ptrace.h, which does not go together with sys/ptrace.h.
 constexpr int kGetRseqConfiguration = 0x420f, kGetDispatchConfig = 0x4211;
-constexpr int kGetFilter = 0x420c;
-constexpr uint64_t kSuspendSeccomp = 1 << 21;  // PTRACE_O_SUSPEND_SECCOMP
-constexpr size_t kVectorState = 64 << 10, kFilter = 4096 * 8;
+constexpr int kGetFilterRequest = 0x420c;
+constexpr uint64_t kSuspendOption = 1 << 21;  // PTRACE_O_SUSPEND_SECCOMP
+constexpr size_t kVectorState = 64 << 10, kFilterBytes = 4096 * 8;
 
 constexpr TraceRequest kRequests[] = {
     {PTRACE_SEIZE, Data::Options, 0, PTRACE_O_TRACESYSGOOD, true, false},
@@ -26,7 +26,7 @@ constexpr TraceRequest kRequests[] = {
     {PTRACE_CONT, Data::Signal, 0, 0, false, true},
     {PTRACE_SYSCALL, Data::Signal, 0, 0, false, true},
     {PTRACE_DETACH, Data::Signal, 0, 0, false, true},
-    {PTRACE_SETOPTIONS, Data::Options, 0, PTRACE_O_TRACESYSGOOD | kSuspendSeccomp, false, false},
+    {PTRACE_SETOPTIONS, Data::Options, 0, PTRACE_O_TRACESYSGOOD | kSuspendOption, false, false},
     {PTRACE_GETREGS, Data::Out, sizeof(user_regs_struct), 0, false, false},
     {PTRACE_SETREGS, Data::In, sizeof(user_regs_struct), 0, false, false},
     {PTRACE_GETREGSET, Data::Vector, kVectorState, 0, false, false},
@@ -38,7 +38,7 @@ constexpr TraceRequest kRequests[] = {
     {PTRACE_GET_SYSCALL_INFO, Data::Out, sizeof(__ptrace_syscall_info), 0, false, false},
     {kGetRseqConfiguration, Data::Out, 24, 0, false, false},
     {kGetDispatchConfig, Data::Out, 32, 0, false, false},
-    {kGetFilter, Data::Filter, kFilter, 0, false, false},
+    {kGetFilterRequest, Data::Filter, kFilterBytes, 0, false, false},
 };
 
 }  // namespace

@@ -28,11 +28,11 @@ constexpr uint64_t kAmxTiles = uint64_t{1} << 18;  // state that a thread has on
 constexpr uint64_t kHasXstate = 1, kHasSegment = 2, kStrictSegment = 4;
 constexpr int kNoSuchStack = 0x1234;  // refused silently: the signal stack stays as it is
 
-struct Frame {
+struct HomeFrame {
   uint64_t restorer;
   ucontext_t context;  // the kernel's sigset is the first word of glibc's
 };
-constexpr uint64_t kFrameBytes = offsetof(Frame, context.uc_sigmask) + 8;
+constexpr uint64_t kFrameBytes = offsetof(HomeFrame, context.uc_sigmask) + 8;
 
 // What the kernel puts into the legacy area's bytes for software.
 struct Software {
@@ -89,8 +89,8 @@ user_regs_struct at_home(user_regs_struct regs) {
   return regs;
 }
 
-Frame frame_for(const user_regs_struct& regs, uint64_t mask, uint64_t restorer, uint64_t area) {
-  Frame frame = {};
+HomeFrame frame_for(const user_regs_struct& regs, uint64_t mask, uint64_t restorer, uint64_t area) {
+  HomeFrame frame = {};
   frame.restorer = restorer;
   ucontext_t& c = frame.context;
   c.uc_flags = kHasXstate | kHasSegment | kStrictSegment;
@@ -226,7 +226,7 @@ std::optional<WayHome> WayHome::make(const Stopped& stopped, pid_t tid, const Ga
   uint64_t area_at = (regs.rsp - kRedZone - area.size()) & ~uint64_t{63};
   WayHome home;
   home.frame_ = (area_at - kFrameBytes) & ~uint64_t{15};
-  Frame frame = frame_for(at_home(regs), mask, gadgets.sigreturn, area_at);
+  HomeFrame frame = frame_for(at_home(regs), mask, gadgets.sigreturn, area_at);
   std::vector<uint8_t> bytes(area_at + area.size() - home.frame_);
   memcpy(bytes.data(), &frame, kFrameBytes);
   std::copy(area.begin(), area.end(), bytes.begin() + static_cast<long>(area_at - home.frame_));

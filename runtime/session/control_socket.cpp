@@ -16,7 +16,7 @@
 namespace dj {
 namespace {
 
-constexpr size_t kLongestLine = 64 << 10;
+constexpr size_t kLongestRequest = 64 << 10;
 
 void watch(int epoll, int fd, int operation, uint32_t events) {
   epoll_event event{};
@@ -85,7 +85,7 @@ bool ControlSocket::receive(Client& client, const Run& run) {
                               : printable_line("error: {}", answer.error().message);
     client.in.erase(0, end + 1);
   }
-  return client.in.size() < kLongestLine;
+  return client.in.size() < kLongestRequest;
 }
 
 void ControlSocket::serve(const Run& run) {

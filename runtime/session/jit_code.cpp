@@ -14,7 +14,7 @@ namespace {
 constexpr uint64_t kMostBytes = uint64_t{1} << 30;  // of one function
 constexpr uint64_t kUserEnd = uint64_t{1} << 47;
 constexpr size_t kLongestName = 1024;
-constexpr size_t kLongestLine = kLongestName + 64;
+constexpr size_t kLongestMapLine = kLongestName + 64;
 
 // Takes a number in hexadecimal, and the blank behind it, off the text.
 bool take_hex(std::string_view& text, uint64_t& number) {
@@ -68,9 +68,9 @@ void PerfMap::take(std::string_view text) {
   while (!text.empty()) {
     const size_t end = text.find('\n');
     const std::string_view piece = text.substr(0, end);
-    if (rest_.size() + piece.size() > kLongestLine) {
+    if (rest_.size() + piece.size() > kLongestMapLine) {
       // What counts stands at its begin.
-      rest_ += piece.substr(0, kLongestLine - std::min(rest_.size(), kLongestLine));
+      rest_ += piece.substr(0, kLongestMapLine - std::min(rest_.size(), kLongestMapLine));
     } else {
       rest_ += piece;
     }

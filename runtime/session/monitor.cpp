@@ -22,7 +22,7 @@ constexpr size_t kElements = 8, kOutputLines = 10;
 // Of the terminal: what probes get at least, and what is left for the rest when there are many.
 constexpr size_t kLeastRows = 5, kOtherLines = 20;
 constexpr int64_t kLeastOutput = 3;
-constexpr size_t kLongestLine = 4096;  // of the output; the terminal cuts it
+constexpr size_t kLongestShown = 4096;  // of the output; the terminal cuts it
 
 // One line each, whatever its text holds.
 void add_lines(const GlobalValue& global, std::vector<std::string>& lines) {
@@ -82,7 +82,7 @@ void Monitor::add_output(std::string_view text) {
   while (!text.empty()) {
     if (output_.empty() || output_.back().ends_with('\n')) output_.emplace_back();
     size_t end = std::min(text.find('\n'), text.size() - 1) + 1;
-    if (output_.back().size() < kLongestLine) output_.back() += text.substr(0, end);
+    if (output_.back().size() < kLongestShown) output_.back() += text.substr(0, end);
     text.remove_prefix(end);
     if (output_.size() > kOutputLines) output_.pop_front();
   }

@@ -13,7 +13,7 @@
 namespace dj {
 namespace {
 
-constexpr size_t kPiece = sizeof(JournalRecord::original);
+constexpr size_t kRecordPiece = sizeof(JournalRecord::original);
 
 // A plain store in memory that outlives us, in program order.
 template <typename T>
@@ -31,7 +31,8 @@ bool says_the_same(const JournalRecord& a, const JournalRecord& b) {
 uint64_t Journal::bytes_for(const SiteList& sites) {
   uint64_t records = 0;
   for (const PatchSite* site : sites) {
-    const uint64_t pieces = site->form ? (site->original.size() + kPiece - 1) / kPiece : 0;
+    const uint64_t pieces =
+        site->form ? (site->original.size() + kRecordPiece - 1) / kRecordPiece : 0;
     records += 2 * pieces + 1;  // its form, another one without guards, an int3
   }
   return sizeof(JournalHeader) + records * sizeof(JournalRecord);
@@ -108,14 +109,14 @@ Status Journal::stage(const SiteList& sites) {
     }
     // Unchanged bytes of the same instructions go in too, so that they are known again later.
     arch::JumpBytes patched = site->patched();
-    const size_t whole = std::min(site->original.size(), kPiece);
+    const size_t whole = std::min(site->original.size(), kRecordPiece);
     const size_t bytes = site->leans_on() != 0 ? patched.size() : std::max(patched.size(), whole);
     for (size_t i = patched.size(); i < bytes; i++) {
       patched.push_back(site->original[i]);
     }
     std::span<const uint8_t> original = std::span(site->original).first(bytes);
-    for (size_t at = 0; at < bytes; at += kPiece) {
-      const size_t piece = std::min(kPiece, bytes - at);
+    for (size_t at = 0; at < bytes; at += kRecordPiece) {
+      const size_t piece = std::min(kRecordPiece, bytes - at);
       DJ_TRY_DO(stage(site->address + at, site->hook, original.subspan(at, piece),
                       std::span(patched).subspan(at, piece)));
     }

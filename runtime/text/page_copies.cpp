@@ -7,12 +7,12 @@
 #include <algorithm>
 #include <utility>
 
+#include "compiler/base/page.h"
 #include "runtime/process/os_error.h"
 
 namespace dj {
 
 std::vector<uint64_t> bytes_of_pages(const SiteList& sites) {
-  constexpr uint64_t kPage = 4096;
   std::vector<uint64_t> bytes;
   for (const PatchSite* site : sites) {
     const uint64_t end = site->address + site->original.size();

@@ -11,14 +11,12 @@
 #include <mutex>
 
 #include "arch/x86_64/detour.h"
+#include "compiler/base/page.h"
 #include "compiler/base/parallel.h"
 #include "compiler/base/sort_runs.h"
 
 namespace dj {
 namespace {
-
-constexpr uint64_t kPage = 4096;
-uint64_t page_of(uint64_t address) { return address & ~(kPage - 1); }
 
 }  // namespace
 
@@ -28,7 +26,7 @@ TextImage::TextImage(const SiteList& sites, const SiteList& more) {
   for (const SiteList* list : {&more, &sites}) {
     for (const PatchSite* site : *list) {
       for (uint64_t at = site->address, end = at + site->original.size(); at < end;) {
-        const uint64_t here = std::min(end, page_of(at) + kPage);
+        const uint64_t here = std::min(end, page_down(at) + kPage);
         pieces.emplace_back(at, here);
         at = here;
       }
@@ -36,7 +34,7 @@ TextImage::TextImage(const SiteList& sites, const SiteList& more) {
   }
   sort_runs(pieces.begin(), pieces.end());
   for (const auto& [begin, end] : pieces) {
-    if (!spans_.empty() && page_of(spans_.back().begin) == page_of(begin)) {
+    if (!spans_.empty() && page_down(spans_.back().begin) == page_down(begin)) {
       spans_.back().end = std::max(spans_.back().end, end);
     } else {
       spans_.push_back({begin, end});
@@ -128,7 +126,7 @@ bool TextImage::is_of_both(uint64_t address, std::span<const uint8_t> one,
 // its page's others and what lies between them. They come in ascending order.
 void TextImage::put(const TextPatch& patch, std::vector<Dirty>& dirty) {
   const auto is_in_page = [](uint64_t begin, uint64_t end) {
-    return page_of(begin) == page_of(end - 1);
+    return page_down(begin) == page_down(end - 1);
   };
   const uint64_t end = patch.address + patch.bytes.size();
   const size_t first = span_at(patch.address);

@@ -46,7 +46,6 @@ constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; ke
 constexpr uint64_t kPiece = 1 << 20;
 constexpr size_t kPlainJump = 5;  // bytes of e9 rel32
 constexpr uint64_t kSyscallBytes = 2;
-constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 
 bool is_interrupted(const user_regs_struct& regs) {
   int64_t result = static_cast<int64_t>(regs.rax);

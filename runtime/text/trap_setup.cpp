@@ -14,7 +14,6 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);
 constexpr uint64_t kSaRestorer = 0x04000000;
 constexpr int kSignals = 64;
 

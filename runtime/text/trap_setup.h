@@ -3,6 +3,8 @@
 // Needed only when some site is an int3, and only after the system call hooks stand (hooks.h),
 // which keep it that way.
 #pragma once
+#include <signal.h>
+
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -17,6 +19,8 @@
 namespace dj {
 
 class Journal;
+
+constexpr uint64_t kTrapBit = uint64_t{1} << (SIGTRAP - 1);  // of a mask of signals
 
 // TrapBefore: what the program had of SIGTRAP before it became ours.
 struct TrapBefore {
