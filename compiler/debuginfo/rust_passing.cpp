@@ -204,7 +204,7 @@ std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index) {
       is_struct(&*bare) && flatten(type, parts, index) && is_natural(&*bare, parts, index);
   // A lone number travels as one, or with repr(C), of which nothing tells, as bytes: a floating
   // point number as a word, one of 16 bytes by its address.
-  const bool is_single = parts.size() == 1 && !parts[0].floating && size <= kWord;
+  const bool is_single = parts.size() == 1 && !parts[0].floating && size <= kOneWord;
   return known && (is_single || are_words(parts)) ? std::optional(passing_of(type, index))
                                                   : std::nullopt;
 }
@@ -224,7 +224,7 @@ std::optional<Passing> parameter_in_rust(Dwarf_Die* function, Dwarf_Die* paramet
 std::optional<StackPart> stacked_in_rust(Dwarf_Die* function, Dwarf_Die* parameter,
                                          const Passing& passing, int left, uint64_t stack,
                                          DwarfIndex& index) {
-  const bool is_wide = passing.stack_align > kWord && !passing.by_reference;
+  const bool is_wide = passing.stack_align > kOneWord && !passing.by_reference;
   const bool is_split = passing.integer == 2 && left == 1;
   const bool is_aligned = !is_wide || stack % passing.stack_align == 0;
   if (!is_split && is_aligned) return StackPart{stack, false};

@@ -23,13 +23,14 @@ int main(int argc, char** argv) {
   const uint64_t data_bytes = (abi::trap_data_bytes(sites, 0, 1) + 63) / 64 * 64;
   void* data = aligned_alloc(64, data_bytes);
   std::fill_n(static_cast<char*>(data), data_bytes, 0);
-  abi::trap_table_init(table, reinterpret_cast<uint64_t>(data), sites, 0);
+  const abi::Arena arena = {reinterpret_cast<uint64_t>(data), data_bytes};
+  abi::trap_table_init(table, 0, sites, 0);
   std::vector<uint64_t> addresses;  // functions as they lie in a program: some 300 bytes apart
   for (uint64_t i = 0; i < std::max<uint64_t>(probes, 1); i++)
     addresses.push_back(0x555500000000 + 304 * i + (i * 2654435761u >> 8 & 0x70));
   for (uint64_t i = 0; i < probes; i++)
     abi::trap_table_insert(table, &table->begin, addresses[i], addresses[i] + i);
-  auto* cache = reinterpret_cast<abi::TrapCache*>(table->caches);
+  abi::TrapCache* cache = table->caches.get(arena);
   double best = 1e18;
   uint64_t sum = 0, at = 1;
   for (int run = 0; run < 10; run++) {
