@@ -158,7 +158,7 @@ int run_script(const Options& options) {
   if (!diags.ok()) return fail_expanded(options, sources, library, diags);
   // From here on, no probe point is an alias.
 
-  Compiled compiled{&printers, header_compiler(held->before())};
+  Compiled compiled{{&printers, header_compiler(held->before())}};
   compiled.program = check(script, {options.strict}, diags);
   clock.done("check");
   if (!diags.ok()) return fail_words(options, sources, library, diags, kExitScript);

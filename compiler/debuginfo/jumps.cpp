@@ -47,7 +47,8 @@ Status Jumps::find(std::span<const Dwarf_Op> ops) {
       continue;
     }
     const std::optional<size_t> target = target_of(ops, i);
-    const auto [low, high] = std::minmax(i, target.value_or(i));
+    // Two values: std::minmax() would give references, one of them to what value_or() gives.
+    const size_t low = std::min(i, target.value_or(i)), high = std::max(i, target.value_or(i));
     if (!target || std::any_of(&ops[0] + low, &ops[0] + high, is_piece)) {
       return Error{"its DWARF expression jumps out of itself"};
     }

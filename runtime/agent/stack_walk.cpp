@@ -127,26 +127,29 @@ bool StackWalk::step_by_epilogue() {
   constexpr uint8_t kPopped[8] = {kNone, kNone, kNone, abi::kRbx, kNone, abi::kRbp, kNone, kNone};
   constexpr uint8_t kPoppedRex[8] = {kNone,     kNone,     kNone,     kNone,
                                      abi::kR12, abi::kR13, abi::kR14, abi::kR15};
-  uint8_t code[kLongest] = {};
+  uint64_t words[kLongest / kWord] = {};  // no bytes: the compiler would read two of them at once
+  const auto code = [&words](uint64_t i) {
+    return static_cast<uint8_t>(words[i / kWord] >> i % kWord * 8);
+  };
   const uint64_t to_page_end = kPageBytes - pc_ % kPageBytes;
-  if (!can_read(code, pc_, to_page_end < kLongest ? to_page_end : kLongest)) return false;
+  if (!can_read(words, pc_, to_page_end < kLongest ? to_page_end : kLongest)) return false;
   uint64_t at = 0, sp = sp_, saved[abi::kSavedRegisters], pc = 0;
   for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) saved[i] = saved_[i];
-  if (code[0] == 0x48 && code[1] == 0x83 && code[2] == 0xc4) {
-    sp += code[3] < 0x80 ? code[3] : 0;
+  if (code(0) == 0x48 && code(1) == 0x83 && code(2) == 0xc4) {
+    sp += code(3) < 0x80 ? code(3) : 0;
     at = 4;
-  } else if (code[0] == 0x48 && code[1] == 0x81 && code[2] == 0xc4 && code[6] < 0x80) {
-    sp += code[3] | code[4] << 8 | code[5] << 16 | code[6] << 24;
+  } else if (code(0) == 0x48 && code(1) == 0x81 && code(2) == 0xc4 && code(6) < 0x80) {
+    sp += code(3) | code(4) << 8 | code(5) << 16 | code(6) << 24;
     at = 7;
   }
-  for (; at + 2 < kLongest && code[at] != 0xc3; ++at, sp += kWord) {
-    const bool has_rex = code[at] == 0x41;
+  for (; at + 2 < kLongest && code(at) != 0xc3; ++at, sp += kWord) {
+    const bool has_rex = code(at) == 0x41;
     at += has_rex ? 1 : 0;
-    if ((code[at] & 0xf8) != 0x58 || (code[at] == 0x5c && !has_rex)) return false;
-    const uint8_t popped = (has_rex ? kPoppedRex : kPopped)[code[at] & 7];
+    if ((code(at) & 0xf8) != 0x58 || (code(at) == 0x5c && !has_rex)) return false;
+    const uint8_t popped = (has_rex ? kPoppedRex : kPopped)[code(at) & 7];
     if (popped != kNone && !read(sp, &saved[popped])) return false;
   }
-  if (code[at] != 0xc3 || sp % kWord != 0 || !read(sp, &pc) || !is_behind_call(pc)) return false;
+  if (code(at) != 0xc3 || sp % kWord != 0 || !read(sp, &pc) || !is_behind_call(pc)) return false;
   for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) saved_[i] = saved[i];
   sp_ = sp + kWord;
   pc_ = pc;

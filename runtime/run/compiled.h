@@ -16,10 +16,15 @@
 
 namespace dj {
 
+// TypeHelpers: what helps with the target's types, also in objects that come later.
+struct TypeHelpers {
+  const TypePrinters* printers = nullptr;  // of texts; null: none
+  CompileHeaders compile_headers;
+};
+
 // All that is known once the script is compiled, in the order in which it came to be.
 struct Compiled {
-  const TypePrinters* printers = nullptr;  // this and the next: also for objects that come later
-  CompileHeaders compile_headers;
+  TypeHelpers types;
   Program program;
   size_t shown_globals = 0;     // the script's; behind them are those that djtap adds
   std::vector<GlobalId> times;  // with -t, by ProbeId

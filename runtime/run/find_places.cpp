@@ -76,8 +76,8 @@ Plan find_places(const Options& options, Compiled& compiled,
                  StageClock& clock) {
   for (Probe& probe : compiled.program.probes)
     take_process_numbers(probe.points, process ? process->pid : 0, diags);
-  TargetFiles files = target_files(process, compiled.printers);
-  files.compile_headers = compiled.compile_headers;
+  TargetFiles files = target_files(process, compiled.types.printers);
+  files.compile_headers = compiled.types.compile_headers;
   const bool keeps = codes.kept_files().keeps();
   const bool asks = may_ask_debug_servers();
   const std::string key = keeps ? plan_key(compiled.program, files, options.calls, asks) : "";

@@ -22,8 +22,8 @@ namespace {
 
 TargetFiles files_of(const LaterObjects& objects, const Compiled& compiled) {
   TargetFiles files;
-  files.printers = compiled.printers;
-  files.compile_headers = compiled.compile_headers;
+  files.printers = compiled.types.printers;
+  files.compile_headers = compiled.types.compile_headers;
   files.has_target = true;
   // The executable is the first: it was there before.
   std::vector<const MappedModule*> order;

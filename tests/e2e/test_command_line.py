@@ -78,7 +78,7 @@ def test_what_cannot_be_run(djtap_once, command, status, words):
     (["-p", "999999999"], "999999999"),
     (["-T", "-1"], "takes a number of seconds above 0, not -1"),
     (["--guards=some"], "--guards takes all, needed, none; not some"),
-    (["--stop-after=end"], "--stop-after takes check, lower, parse, resolve; not end"),
+    (["--stop-after=end"], "--stop-after takes check, lower, parse, patch, resolve; not end"),
     (["-e"], "-e"),
     (["-p"], "-p"),
 ])

@@ -152,6 +152,7 @@ def test_a_setting(setting):
 
 def test_each_command_has_a_test():
     """What looks like a command is of one of the kinds above, or what test_shown_commands.py or test_install.py tries."""
-    known = r"(scripts/)?djtap\b|-|scripts/|tests/|/usr/bin/python3|pytest\b|[A-Z][A-Z_]+=|cmake (-D|--preset |--install( build)?$)|git clang-format$|\. scripts/"
+    known = (r"(scripts/)?djtap\b|-|scripts/|tests/|/usr/bin/python3|pytest\b|[A-Z][A-Z_]+=|git clang-format$|\. scripts/|"
+             r"cmake (-D|--preset |--install( build)?$)")
     looks = r"(cmake|ninja|git|pytest|ctest|make|sudo|apt|apt-get|dpkg|sh|bash|\.|env|gdb|build/\S+) \S|djtap\b"
     assert [span for _, span in pages.code_spans() if re.match(looks, span) and not re.match(known, span)] == []

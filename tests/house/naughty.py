@@ -14,8 +14,6 @@ MANY_PARAMETERS = {
     "runtime/agent/syscall.h:raw_syscall",
     "runtime/memory/session_memory.cpp:SessionMemory::create",
     "runtime/memory/session_memory.cpp:SessionMemory::create_more",
-    "runtime/patch/patch_plan.cpp:Planner",
-    "runtime/patch/patch_plan.cpp:plan_modules",
     "runtime/run/check_script.cpp:check_against",
     "runtime/run/run_session.cpp:run_session",
 }
@@ -27,7 +25,7 @@ MANY_MEMBERS = {
     "arch/x86_64/safety.h:Region",
     "arch/x86_64/text.h:ModuleText",
     "compiler/check/notes.h:Notes",
-    "compiler/debuginfo/debuginfod.cpp:Question",
+    "compiler/debuginfo/debuginfod.cpp:Request",
     "compiler/debuginfo/dwarf_index.h:DwarfIndex",
     "compiler/debuginfo/module.h:Module",
     "compiler/debuginfo/pattern.h:NameMatcher",
@@ -45,9 +43,8 @@ MANY_MEMBERS = {
     "runtime/patch/kept_detours.cpp:KeptDetours::Row",
     "runtime/patch/kept_patches.cpp:PlaceRow",
     "runtime/patch/patch.h:PatchSite",
-    "runtime/patch/patch_plan.h:PatchOptions",
     "runtime/process/map_query.cpp:Query",
-    "runtime/process/process.h:MappedModule",
+    "runtime/process/mapped_module.h:MappedModule",
     "runtime/run/run_session.cpp:Tracing",
     "runtime/session/jit_watch.h:JitWatch",
     "runtime/session/monitor.h:Monitor",
@@ -65,10 +62,10 @@ MANY_MEMBERS = {
 
 # {folder: how many of its files name the word}.
 WORDS = {
-    "pid_t": {"runtime/clean": 9, "runtime/install": 8, "runtime/memory": 13, "runtime/patch": 4, "runtime/run": 10,
-              "runtime/session": 10, "runtime/text": 8},
-    "Stopped": {"runtime/clean": 5, "runtime/doctor": 2, "runtime/install": 9, "runtime/memory": 12, "runtime/run": 1,
-                "runtime/session": 8, "runtime/text": 10},
+    "pid_t": {"runtime/clean": 9, "runtime/install": 7, "runtime/memory": 13, "runtime/run": 10,
+              "runtime/session": 12, "runtime/text": 8},
+    "Stopped": {"runtime/clean": 5, "runtime/doctor": 2, "runtime/install": 11, "runtime/memory": 12, "runtime/run": 1,
+                "runtime/session": 10, "runtime/text": 10},
     "user_regs_struct": {"runtime/clean": 2, "runtime/memory": 3, "runtime/session": 4, "runtime/text": 1},
     '"/proc': {"compiler/base": 2, "compiler/debuginfo": 1, "runtime/clean": 2, "runtime/doctor": 1, "runtime/memory": 3,
                "runtime/patch": 1, "runtime/run": 3, "runtime/session": 3, "stdlib": 1},
