@@ -65,7 +65,7 @@ class Finder {
     auto other = std::upper_bound(
         functions_.begin(), functions_.end(), target,
         [](uint64_t address, const FunctionRange& f) { return address < f.begin; });
-    if (other != functions_.begin() && target < (--other)->end)
+    if (other != functions_.begin() && target < std::prev(other)->end)
       out_.jumps.push_back({Reference::Branch, at, target});
   }
 

@@ -26,7 +26,7 @@ constexpr std::array<uint8_t, 256> make_classes() {
   classes[0x0f] = TwoByte;
   classes[0x8d] = LeaByte;
   classes[0xc7] = XbeginByte;
-  for (int reg = 0; reg < 8; reg++) classes[size_t(0x05 + 8 * reg)] = RipByte;  // ModRM
+  for (size_t reg = 0; reg < 8; reg++) classes[0x05 + 8 * reg] = RipByte;  // ModRM
   return classes;
 }
 constexpr auto kClasses = make_classes();

@@ -131,6 +131,7 @@ class Census {
     parallel(functions.size(), [&](size_t i) { count(functions[i], facts_[i]); });
     Checker::Census census;
     for (const auto& [key, count] : counts_)
+      // What a key names is a literal. NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
       census.instructions.push_back({{key.first.data(), key.second}, count});
     for (const uint64_t begin : impl_.module.function_begins()) {
       if (arrivals_.is_entry(begin)) census.entries.push_back(begin);

@@ -17,7 +17,7 @@ constexpr uint64_t kText = 0x60000000, kBack = kText + 0x6000, kStack = kText + 
 constexpr size_t kBytes = 0x8000;
 constexpr int kInputs = 10;  // 0 to 7 are cases
 
-const char* kSource = R"(
+constexpr const char* kSource = R"(
 __attribute__((noinline, cold)) long rare(long* at, long n) { *at += n; return n; }
 __attribute__((noinline)) long pick(int what, long n, long* at) {
   long m = n;

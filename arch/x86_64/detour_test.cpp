@@ -60,7 +60,7 @@ constexpr uint64_t kRecord = kBase + 0x30000, kStack = kBase + 0x48000, kHelper 
 
 // Handler: notes how often, rdi, and the three first stack arguments; then changes all that a
 // preserve_most function may change: r11 and the flags.
-const char* kHandlerSource =
+constexpr const char* kHandlerSource =
     "push %rax; mov $0x10030000,%eax; incq (%rax); mov %rdi,8(%rax);"
     "mov 16(%rsp),%r11; mov %r11,16(%rax); mov 24(%rsp),%r11; mov %r11,24(%rax);"
     "mov 32(%rsp),%r11; mov %r11,32(%rax); mov %rax,%r11; pop %rax; cmp $0x7f,%r11b; ret";

@@ -9,7 +9,7 @@
 namespace dj::arch {
 namespace {
 
-const char* kThunks = R"(
+constexpr const char* kThunks = R"(
 .macro retpoline reg
   call 2f
   1: pause

@@ -81,7 +81,7 @@ Region leaning_on(const Region& low, uint8_t sites, uint8_t prefixes) {
 // The e9 is before the nearest site, and no guard before the e9.
 bool may_have(const Region& low, int prefixes, int nearest) {
   if (prefixes == 0) return true;
-  const bool same_page = low.address / kPage == (low.address + 2 * kWindow) / kPage;
+  const bool same_page = low.address / kPage == (low.address + uint64_t{2} * kWindow) / kPage;
   return same_page && prefixes < nearest && (low.guards & bits_below(prefixes + 1)) == 0;
 }
 

@@ -27,10 +27,11 @@ uint32_t whole(const std::string& source) {
 uint32_t bytes_of(const char* source) { return uint32_t(test::assemble(source).size()); }
 
 TEST(Whole, GoesUpToTheFirstReturn) {
-  const char* kGetter = "endbr64; mov 8(%rdi),%rax; add $1,%rax; ret";
+  constexpr const char* kGetter = "endbr64; mov 8(%rdi),%rax; add $1,%rax; ret";
   EXPECT_EQ(whole(kGetter), bytes_of(kGetter));
   EXPECT_EQ(whole(std::string(kGetter) + "; ud2"), bytes_of(kGetter));
-  const char* kBranches = "test %edi,%edi; mov %rsi,%rax; je . + 20; mov (%rdi),%rax; ret";
+  constexpr const char* kBranches =
+      "test %edi,%edi; mov %rsi,%rax; je . + 20; mov (%rdi),%rax; ret";
   EXPECT_EQ(whole(std::string(kBranches) + "; ud2"), bytes_of(kBranches));
   EXPECT_EQ(whole("mov %rdi,%rax; nop; nop; lea 0x100(%rip),%rcx; ret $8"), 15u);
 }

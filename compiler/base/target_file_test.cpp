@@ -15,7 +15,7 @@ namespace dj {
 namespace {
 
 namespace fs = std::filesystem;
-constexpr size_t kBytes = 5 * 4096;
+constexpr size_t kBytes = size_t{5} * 4096;
 
 class TargetFileTest : public testing::Test {
  protected:

@@ -143,14 +143,16 @@ class Parser {
     for (bool first = true; !failed_ && !take('Z'); first = false) {
       take('H');
       text += first ? "" : ", ";
-      if (take('T'))
+      if (take('T')) {
         text += type();
-      else if (take('S'))
-        text += take("_D") ? qualified() : qualified();
-      else if (take('V'))
+      } else if (take('S')) {
+        take("_D");  // some compilers write it before a name
+        text += qualified();
+      } else if (take('V')) {
         text += value(type());
-      else
+      } else {
         return fail();
+      }
     }
     return text + ")";
   }

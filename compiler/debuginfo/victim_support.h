@@ -48,7 +48,7 @@ struct Folder {
   // "" and a test failure if it does not compile.
   std::string build(const std::string& compiler, const std::string& source,
                     const std::string& name) const {
-    const std::string out = path + "/" + name;
+    std::string out = path + "/" + name;
     if (::system((compiler + " -w -o " + out + " " + source).c_str()) != 0) {
       ADD_FAILURE() << compiler << " cannot build " << source;
       return {};

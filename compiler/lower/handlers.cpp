@@ -145,7 +145,7 @@ llvm::Value* enter(Unit& unit, Body& body, bool host) {
 void only_in_children(Unit& unit, Body& body) {
   auto& b = body.code().b;
   auto ask = [&](std::string_view name) {
-    const auto rows = builtins();
+    const auto& rows = builtins();
     const auto row = std::find_if(rows.begin(), rows.end(),
                                   [&](const Builtin& builtin) { return builtin.name == name; });
     CHECK(row != rows.end());

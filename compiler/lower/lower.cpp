@@ -84,8 +84,8 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   if (image.is_kept) return image;
   const Status done = ir::survive([&] { return compile(*module, task, options, image); });
   if (!done.ok()) {  // perhaps in the middle of a pass, so that it cannot be freed
-    static_cast<void>(module.release());
-    static_cast<void>(context.release());
+    static_cast<void>(module.release());   // NOLINT(bugprone-unused-return-value)
+    static_cast<void>(context.release());  // NOLINT(bugprone-unused-return-value)
     return done.error();
   }
   if (keeps) options.kept->keep(key, image.object);

@@ -25,10 +25,10 @@ struct Emitter {
 
   void emit(const Node& n) {
     if (full()) return;
-    std::visit([this](const auto& part) { part_(part); }, n.node);
+    std::visit([this](const auto& part) { emit_part(part); }, n.node);
   }
 
-  void part_(const Bytes& bytes) {
+  void emit_part(const Bytes& bytes) {
     if (bytes.set.all()) {
       emit(abi::kRegexAny);
     } else if (bytes.set.count() == 1) {
@@ -39,17 +39,17 @@ struct Emitter {
       emit(abi::kRegexClass, static_cast<size_t>(known - classes.begin()));
     }
   }
-  void part_(const Begin&) { emit(abi::kRegexBegin); }
-  void part_(const End&) { emit(abi::kRegexEnd); }
-  void part_(const Sequence& sequence) {
+  void emit_part(const Begin&) { emit(abi::kRegexBegin); }
+  void emit_part(const End&) { emit(abi::kRegexEnd); }
+  void emit_part(const Sequence& sequence) {
     for (const NodePtr& each : sequence.parts) emit(*each);
   }
-  void part_(const Group& group) {
-    emit(abi::kRegexSave, 2 * group.number);
+  void emit_part(const Group& group) {
+    emit(abi::kRegexSave, size_t{2} * group.number);
     emit(*group.inside);
     emit(abi::kRegexSave, 2 * group.number + 1);
   }
-  void part_(const Choice& choice) {
+  void emit_part(const Choice& choice) {
     std::vector<size_t> ends;
     for (size_t i = 0; i + 1 < choice.parts.size(); ++i) {
       size_t split = emit(abi::kRegexSplit, here() + 1u);
@@ -60,7 +60,7 @@ struct Emitter {
     emit(*choice.parts.back());
     for (size_t end : ends) steps[end].a = here();
   }
-  void part_(const Repeat& repeat) {
+  void emit_part(const Repeat& repeat) {
     for (unsigned i = 0; i < repeat.least && !full(); ++i) emit(*repeat.what);
     if (repeat.most == kForever) {
       size_t split = emit(abi::kRegexSplit, here() + 1u);

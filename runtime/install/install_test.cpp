@@ -49,7 +49,7 @@ int main(void) {
 })";
 
 // Launches, probes before the first call, and compares with the program's own count.
-void count_launched(const std::string& flags, PatchOptions options, SiteState expected) {
+void count_launched(const std::string& flags, const PatchOptions& options, SiteState expected) {
   int ends[2], input[2];
   ASSERT_EQ(pipe(ends), 0);
   ASSERT_EQ(pipe(input), 0);
@@ -99,7 +99,7 @@ TEST(Install, CountsEveryCallByInt3) {
 }
 
 // Armed, hit, disarmed.
-void attach_once(pid_t pid, PatchOptions options, std::shared_ptr<ModuleCodes> codes) {
+void attach_once(pid_t pid, const PatchOptions& options, std::shared_ptr<ModuleCodes> codes) {
   Trial session;
   session.codes = std::move(codes);
   session.modules = mapped_modules(pid).value();
@@ -123,7 +123,8 @@ void attach_once(pid_t pid, PatchOptions options, std::shared_ptr<ModuleCodes> c
 }
 
 // A process of its own, as each djtap is one: what sessions leave is told apart by it.
-void attach_from_a_child(pid_t pid, PatchOptions options, std::shared_ptr<ModuleCodes> codes) {
+void attach_from_a_child(pid_t pid, const PatchOptions& options,
+                         std::shared_ptr<ModuleCodes> codes) {
   const pid_t child = fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -137,7 +138,7 @@ void attach_from_a_child(pid_t pid, PatchOptions options, std::shared_ptr<Module
 
 // Under four threads that are in the function all the time. The long form is a torture case of
 // other libraries: 20,000 rounds under two threads.
-void attach_and_detach(PatchOptions options) {
+void attach_and_detach(const PatchOptions& options) {
   const int rounds = getenv("DJTAP_STRESS") != nullptr ? 20000 : 20;
   Victim victim({compile_victim(kWorkers)});
   EXPECT_EQ(victim.line(), "ready");

@@ -50,7 +50,7 @@ int main(void) {
   puts("done"); return 0;
 })";
 
-void probe_everything(PatchOptions options, bool returns) {
+void probe_everything(const PatchOptions& options, bool returns) {
   Victim victim({compile_victim(kEverything)});
   EXPECT_EQ(victim.line(), "ready");
   Trial session;

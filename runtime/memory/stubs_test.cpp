@@ -65,7 +65,7 @@ TEST(Stubs, PagesShareMemoryWhereTheirStubsDoNotMeet) {
   EXPECT_EQ(bytes, 4096u);
   for (const StubPages& each : pages) EXPECT_EQ(each.at, 0u);
 
-  const uint64_t meeting = low + 100 * (4 << 20) + 97;  // within the last one's bytes
+  const uint64_t meeting = low + 100 * (uint64_t{4} << 20) + 97;  // within the last one's bytes
   ASSERT_EQ(space.reserve(only(kText + 0x1000, meeting), kIsland), meeting);
   pages = space.shared_pages(&bytes);
   EXPECT_EQ(bytes, 2u * 4096);
@@ -81,7 +81,7 @@ TEST(Stubs, MayLieAcrossPages) {
   const std::vector<StubPages> pages = space.shared_pages(&bytes);
   ASSERT_EQ(pages.size(), 2u);
   EXPECT_EQ(pages[0].range.begin, low);
-  EXPECT_EQ(pages[0].range.end, low + 2 * 4096);
+  EXPECT_EQ(pages[0].range.end, low + uint64_t{2} * 4096);
   EXPECT_EQ(bytes, 2u * 4096);  // the other one has room in the first of these
 }
 

@@ -100,7 +100,7 @@ TEST_F(DrainTest, WhatIsUnfinishedHoldsBackWhatMayBeLater) {
 
 // Between a look at the head and one at the tail others may fill the ring and djtap empty it.
 TEST_F(DrainTest, ATailBeyondTheHeadIsNoFullRing) {
-  ring(0)->tail = 4 * abi::kEventAlign;
+  ring(0)->tail = uint64_t{4} * abi::kEventAlign;
   uint64_t position = 0;
   EXPECT_NE(abi::ring_reserve(ring(0), kRingBytes, abi::kEventAlign, &position), nullptr);
   EXPECT_EQ(abi::ring_reserve(ring(0), kRingBytes, 2 * kRingBytes, &position), nullptr);

@@ -41,7 +41,8 @@ class DetourCode {
  public:
   DetourCode() = default;
   // note: its address; end: behind the detour's last unit.
-  DetourCode(uint64_t note, uint64_t end) : note_(note), begin_(end - kDetourUnit * take()) {}
+  DetourCode(uint64_t note, uint64_t end)
+      : note_(note), begin_(end - uint64_t{kDetourUnit} * take()) {}
   uint64_t begin() const { return begin_; }
   // Address of the next note.
   uint64_t behind() {

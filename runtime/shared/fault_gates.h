@@ -37,7 +37,7 @@ inline uint64_t gate_to(FaultGates& gates, uint64_t handler) {
   for (uint32_t i = 0; i < kFaultGates; i++) {
     uint64_t* const slot = &gates.handlers[i];
     if (load(slot) == 0) static_cast<void>(cas(slot, 0, handler));
-    if (load(slot) == handler) return gates.begin + i * kGateBytes;
+    if (load(slot) == handler) return gates.begin + uint64_t{i} * kGateBytes;
   }
   return handler;
 }
