@@ -27,7 +27,7 @@ def project_files(*endings):
 
 
 LICENCE = "SPDX-License-Identifier: "
-TOP_FILES = ("CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "README.md", "SECURITY.md", ".clang-format",
+TOP_FILES = ("CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTING.md", "README.md", "SECURITY.md", ".clang-format", ".clang-tidy",
              ".gitignore", "pytest.ini")
 
 
