@@ -3,6 +3,7 @@
 
 All of the tree takes minutes, on a busy machine half an hour: scripts/tidy. What it still finds is in the files of naughty.UNTIDY.
 """
+import json
 import re
 import shutil
 import subprocess
@@ -30,6 +31,8 @@ def base():
 @pytest.mark.timeout(3600)
 @pytest.mark.skipif(shutil.which("clang-tidy-19") is None, reason="clang-tidy-19 is not installed")
 def test_tidy_finds_nothing():
+    if any("/Unity/" in entry["file"] for entry in json.loads((paths.BUILD / "compile_commands.json").read_text())):
+        pytest.skip("the build folder joins files (DJTAP_JOIN): it has no commands of single ones")
     changed = ["--changed", base()] if base() else []
     run = subprocess.run([sys.executable, paths.ROOT / "scripts" / "tidy", *changed, "--sample", str(SAMPLE), "--seconds", str(SECONDS)],
                          capture_output=True, text=True, check=False)
