@@ -8,9 +8,9 @@ _djtap_values() {
   case $1 in
     -f | --format) echo "text json csv plugin:chrome plugin:csv plugin:flame plugin:json plugin:prometheus" ;;
     --guards) echo "needed all none" ;;
-    --stop-after) echo "parse check resolve lower" ;;
+    --stop-after) echo "parse check resolve lower patch" ;;
     --diagnostics) echo "text json" ;;
-    --dump) echo "tokens ast program plan ir asm probes" ;;
+    --dump) echo "tokens ast program plan ir asm patches detours probes" ;;
     -D) echo "MAXACTION= MAXACTION_HOST= MAXBACKTRACE= MAXERRORS= MAXMAPENTRIES= MAXNESTING= MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS= TRAPCACHE=" ;;
     -p | -x) (cd /proc && echo [0-9]*) ;;
   esac

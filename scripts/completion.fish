@@ -12,11 +12,11 @@ function __djtap_values
         case --guards
             string split ' ' 'needed all none'
         case --stop-after
-            string split ' ' 'parse check resolve lower'
+            string split ' ' 'parse check resolve lower patch'
         case --diagnostics
             string split ' ' 'text json'
         case --dump
-            string split ' ' 'tokens ast program plan ir asm probes'
+            string split ' ' 'tokens ast program plan ir asm patches detours probes'
         case -D
             string split ' ' 'MAXACTION= MAXACTION_HOST= MAXBACKTRACE= MAXERRORS= MAXMAPENTRIES= MAXNESTING=' \
                 'MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS= TRAPCACHE='

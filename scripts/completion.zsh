@@ -9,9 +9,9 @@ _djtap_values() {
   case $1 in
     -f | --format) print -l text json csv plugin:{chrome,csv,flame,json,prometheus} ;;
     --guards) print -l needed all none ;;
-    --stop-after) print -l parse check resolve lower ;;
+    --stop-after) print -l parse check resolve lower patch ;;
     --diagnostics) print -l text json ;;
-    --dump) print -l tokens ast program plan ir asm probes ;;
+    --dump) print -l tokens ast program plan ir asm patches detours probes ;;
     -D) print -l {MAXACTION,MAXACTION_HOST,MAXBACKTRACE,MAXERRORS,MAXMAPENTRIES,MAXNESTING,MAXSTRINGLEN,RINGBYTES,STRINGBYTES,CONTEXTS,TRAPCACHE}= ;;
     -p | -x) print -l /proc/<->(N:t) ;;
   esac
