@@ -12,7 +12,7 @@ import pytest
 sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
 
-from support import doctors, paths, produced, run  # noqa: E402 (the path comes first)
+from support import debug_servers, doctors, paths, produced, run  # noqa: E402 (the path comes first)
 
 HERE = pathlib.Path(__file__).resolve().parent
 NOBODY = 65534
@@ -186,3 +186,20 @@ def as_nobody():
         return []
     return ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--bounding-set=-all",
             "--inh-caps=-all"]
+
+
+@pytest.fixture
+def serve(monkeypatch):
+    """Begins a debuginfod server on loopback, of which djtap is told, and that answers by the function given."""
+    servers = []
+
+    def begin(answer):
+        servers.append(debug_servers.Server(answer))
+        monkeypatch.setenv("DEBUGINFOD_URLS", servers[-1].url)
+        return servers[-1]
+
+    yield begin
+    for server in servers:
+        server.ended.set()
+        server.shutdown()
+        server.server_close()

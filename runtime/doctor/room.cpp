@@ -96,8 +96,8 @@ Verdicts look_at_limits(Patient& patient) {
                                    all.bytes >> 20)}};
 }
 
-// What a session's data and code may grow to counts for the group of whoever touches it first,
-// which is mostly the target.
+// The kernel charges a page of the session's data and code to the group of the process that touches
+// it first. That is mostly the target.
 Verdicts look_at_group(Patient& patient) {
   const ArenaPlace place = arena_at(patient.options, kNominalBase);
   const uint64_t bytes = place.end() - place.base + kIslandBytes;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Traps: SIGTRAP as one installation has it. Holds the look-up table in which the agent's SIGTRAP
-// action finds detours, sets that action and gives it back, and counts who has trapped where.
+// action finds detours, sets that action and gives it back, and tells how often threads have
+// trapped at each address.
 #pragma once
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // CodeAreas: the addresses that a target has given to djtap's code, with djtap's view of the bytes
-// there: one island for each cluster of modules, and pages for stubs. Whoever maps them fills it
-// (SessionMemory in a process); what builds code needs nothing else of the target.
+// there: one island for each cluster of modules, and pages for stubs. SessionMemory fills it when it
+// maps them into a process. Detours need nothing else of the target.
 #pragma once
 #include <cstdint>
 #include <deque>

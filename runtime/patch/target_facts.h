@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TargetFacts: what a plan of patches may assume of its target. Whoever looks at the target fills
-// it; plan_patches() reads nothing else of a process, so a plan can be made for files alone.
+// TargetFacts: what a plan of patches may assume of its target. TracedProcess::facts() fills it for a
+// process, a test by hand. plan_patches() reads nothing else of a target, so files are enough.
 #pragma once
 #include <cstdint>
 #include <functional>

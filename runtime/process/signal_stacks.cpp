@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks each thread: the kernel shows such stacks to nobody else.
+// Each thread is made to ask for its own alternate stack: the kernel tells no other process of it.
 #include "runtime/process/signal_stacks.h"
 
 #include <signal.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArenaRef: how a word of the arena refers to another place of the arena: by a 32-bit offset from
-// the arena's begin, never by an address. Each process may have the arena at another address, and
-// whoever shares the arena may write any offset: ArenaRef::get() keeps to the arena. The kinds of
-// words that refer to the arena, and what bounds each:
+// ArenaRef: a word of the arena that refers to another place of the arena by a 32-bit offset from the
+// arena's begin. Each process may have the arena at another address, and a process that shares it
+// may write any offset: ArenaRef::get() gives an address within the arena for each of them. The
+// kinds of words that refer to the arena, and what bounds each:
 //
 //   ArenaRef<T>      of the constants, which djtap alone writes. get() bounds it by the arena's
 //                    bytes. Behind it lie as many T as the constants say.

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from support.debug_servers import Server, build_id, send
+from support.debug_servers import build_id, send
 from support.paths import victim
 from support.run import PATIENCE, Background, command, run
 
@@ -31,22 +31,6 @@ def library(tmp_path, monkeypatch):
     debug.unlink()
     monkeypatch.setenv("DEBUGINFOD_CACHE_PATH", str(tmp_path / "cache"))
     return path, data, tmp_path / "cache" / build_id(path) / "debuginfo"
-
-
-@pytest.fixture
-def serve(monkeypatch):
-    servers = []
-
-    def begin(answer):
-        servers.append(Server(answer))
-        monkeypatch.setenv("DEBUGINFOD_URLS", servers[-1].url)
-        return servers[-1]
-
-    yield begin
-    for server in servers:
-        server.ended.set()
-        server.shutdown()
-        server.server_close()
 
 
 def of(path, data):

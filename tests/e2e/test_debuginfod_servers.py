@@ -14,7 +14,7 @@ import urllib.request
 
 import pytest
 
-from support.debug_servers import Server, build_id, send, stripped
+from support.debug_servers import build_id, send, stripped
 from support.run import PATIENCE, Background, command, run
 
 # Names what is hidden, and works without them.
@@ -121,22 +121,6 @@ def whole(folder):
     (folder / "w.c").write_text("int main(int argc, char** argv) { return argc - argc; }")
     subprocess.run(["gcc", "-g", "-o", folder / "w", folder / "w.c"], check=True)
     return folder / "w"
-
-
-@pytest.fixture
-def serve(monkeypatch):
-    servers = []
-
-    def begin(answer):
-        servers.append(Server(answer))
-        monkeypatch.setenv("DEBUGINFOD_URLS", servers[-1].url)
-        return servers[-1]
-
-    yield begin
-    for server in servers:
-        server.ended.set()
-        server.shutdown()
-        server.server_close()
 
 
 def hang(handler):
