@@ -133,6 +133,8 @@ TEST(PatchPlan, OfAKernelNeedsNoHook) {
   FilePlan file(path, space);
   for (const char* name : {"twice", "narrow", "next"}) file.add(name, SiteKind::Entry);
   file.add("twice", SiteKind::Return);
+  EXPECT_FALSE(file.patches().hooks.empty());
+  EXPECT_THAT(file.patches({.makes_system_calls = false}).hooks, IsEmpty());
   const PatchPlan patches = file.patches({.has_rseq = false, .makes_system_calls = false});
   EXPECT_THAT(patches.hooks, IsEmpty());
   ASSERT_EQ(patches.sites.size(), 4u);
