@@ -26,6 +26,7 @@
 #include "runtime/patch/coverage.h"
 #include "runtime/run/compile_for.h"
 #include "runtime/run/debug_servers.h"
+#include "runtime/run/dry_run.h"
 #include "runtime/run/editor.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/find_places.h"
@@ -41,7 +42,6 @@
 #include "runtime/run/script_text.h"
 #include "runtime/run/target.h"
 #include "runtime/run/versions.h"
-#include "runtime/session/dry_run.h"
 
 namespace dj {
 namespace {

@@ -8,7 +8,7 @@
 #include "runtime/command/options.h"
 #include "runtime/doctor/finding.h"
 #include "runtime/patch/module_code.h"
-#include "runtime/session/session.h"
+#include "runtime/target/process/process_target.h"
 
 namespace dj {
 
@@ -19,14 +19,14 @@ struct Patient {
 
   // Of the threads while they stood.
   size_t threads = 0;
-  Status borrowed = ok_status();          // RemoteCall::check()
-  Status uncaught = ok_status();          // check_uncaught()
-  Status control_blocks = ok_status();    // check_control_blocks()
-  Result<uint64_t> denied = uint64_t{0};  // denied_by_filters()
-  Result<bool> rows = false;              // may_have_rows()
+  Status borrowed = ok_status();               // RemoteCall::check()
+  Status uncaught = ok_status();               // check_uncaught()
+  Status control_blocks = ok_status();         // check_control_blocks()
+  Result<uint64_t> denied = uint64_t{0};       // denied_by_filters()
+  Result<bool> rows = false;                   // may_have_rows()
   Result<uint64_t> small_stack = uint64_t{0};  // small_signal_stack(), and least_signal_stack()
   uint64_t least_stack = 0;
-  bool confined = false;                  // some thread is under seccomp
+  bool confined = false;  // some thread is under seccomp
 
   // Sessions that were killed, or have left memory; what cannot be looked at says why.
   Result<size_t> earlier = size_t{0};

@@ -59,12 +59,12 @@ bool is_plain_jump(const PatchSite& site) {
   return site.jump && !site.form && site.handlers_at == 0;
 }
 
-CallWords::CallWords(const std::vector<MappedModule>& modules, size_t first, pid_t pid,
+CallWords::CallWords(const std::vector<MappedModule>& modules, pid_t pid,
                      const std::vector<PatchSite>& sites) {
   const std::vector<Entry> entries = entries_of(sites);
   if (entries.empty() || pid == 0) return;
   const RunningMemory memory(pid);
-  for (size_t m = first; m < modules.size(); m++) {
+  for (size_t m = 0; m < modules.size(); m++) {
     const std::vector<CallWord> words = read_call_words(modules[m], memory);
     words_seen_ += words.size();
     for (const CallWord& word : words) {

@@ -29,12 +29,11 @@ bool is_plain_jump(const PatchSite& site);
 class CallWords {
  public:
   CallWords() = default;  // none
-  // Words of `modules` from number `first` on, as mapped by `pid`, that hold the first byte's
-  // address of a plain jump among `sites`. (No module has words that lead to one which the loader
-  // has opened a moment ago.) Only those that nothing but a linkage stub reads
-  // (R_X86_64_JUMP_SLOT): what a program compares stays. Nobody need be stopped: words that change
-  // later are left alone.
-  CallWords(const std::vector<MappedModule>& modules, size_t first, pid_t pid,
+  // Words of `modules`, as mapped by `pid`, that hold the first byte's address of a plain jump
+  // among `sites`. Only those that nothing but a linkage stub reads (R_X86_64_JUMP_SLOT): what a
+  // program compares stays. The process may run: words that change later are left alone. pid 0: no
+  // words.
+  CallWords(const std::vector<MappedModule>& modules, pid_t pid,
             const std::vector<PatchSite>& sites);
   // `sites` have their detours now.
   void aim(const std::vector<PatchSite>& sites);

@@ -10,9 +10,9 @@
 
 #include <utility>
 
+#include "runtime/detours/stubs.h"
 #include "runtime/install/install.h"
 #include "runtime/memory/address_space.h"
-#include "runtime/memory/stubs.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
 
@@ -68,7 +68,7 @@ Status write_hit_counters(const Stopped& stopped, TextImage& text, const SiteLis
 
 Status Installation::drop_guards(Stopped& stopped, PatchSite& site) {
   const arch::Placement* wanted = site.form ? without_guards(*site.form) : nullptr;
-  const CodeAreas& areas = detours_->areas();
+  const CodeAreas& areas = detours_->writer.areas();
   const std::optional<size_t> island = areas.index_near(site.address);
   if (wanted == nullptr || !island) return Error{"no form without guards"};
   DJ_TRY(uint64_t stub, map_stub(stopped, *wanted, areas.island(*island)));
@@ -78,7 +78,7 @@ Status Installation::drop_guards(Stopped& stopped, PatchSite& site) {
   jump.form->stub = stub;
   jump.displaced = wanted->length;
   jump.reason = arch::tactic_name(wanted->tactic);
-  DJ_TRY_DO(detours_->build_detour(jump, abis_));
+  DJ_TRY_DO(detours_->writer.build_detour(jump, detours_->plan.abis));
   DJ_TRY(std::vector<uint8_t> bytes, arch::encode_jump(stub, jump.detour));
   DJ_TRY_DO(stopped.write(stub, bytes));
   site = std::move(jump);
@@ -86,12 +86,12 @@ Status Installation::drop_guards(Stopped& stopped, PatchSite& site) {
 }
 
 std::vector<size_t> Installation::hot_guards(uint64_t limit) {
-  return guards_.hot(patches_.sites, traps_, limit);
+  return guards_.hot(patches().sites, traps_, limit);
 }
 
 Status Installation::make_int3(PatchSite& site) {
   site.fall_back_to_int3("hot-guard");
-  DJ_TRY_DO(detours_->build(site, abis_));
+  DJ_TRY_DO(detours_->writer.build(site, detours_->plan.abis));
   if (!traps_.insert(site.address, site.detour))
     return Error{"the look-up table of int3 sites is full"};
   return ok_status();
@@ -100,14 +100,14 @@ Status Installation::make_int3(PatchSite& site) {
 Status Installation::cool_guards(Stopped& stopped, const std::vector<size_t>& hot) {
   SiteList sites, unknown;
   for (size_t index : hot) {
-    sites.push_back(&patches_.sites[index]);
+    sites.push_back(&patches().sites[index]);
     guards_.end(index);
   }
-  DJ_TRY_DO(find_gone(stopped, sites, modules_));
+  DJ_TRY_DO(find_gone(stopped, sites, modules()));
   std::string damage;
   DJ_TRY_DO(restore_sites(stopped, sites, damage));
   for (size_t index : hot) {
-    PatchSite& site = patches_.sites[index];
+    PatchSite& site = patches().sites[index];
     const std::optional<GuardWatch::Weighing> since = guards_.end_weighing(index);
     if (site.state != SiteState::Disarmed) continue;
     if (since) {
@@ -115,7 +115,7 @@ Status Installation::cool_guards(Stopped& stopped, const std::vector<size_t>& ho
       if (seen.hits < seen.arrivals) DJ_TRY_DO(make_int3(site));
     } else if (drop_guards(stopped, site).ok()) {
       continue;
-    } else if (!led_jumps_.want(index)) {
+    } else if (!led_.jumps.want(index)) {
       if (!traps_.insert(site.address, site.detour))
         return Error{"the look-up table of int3 sites is full"};
       guards_.begin_weighing(index, GuardWatch::weigh(traps_, site));
@@ -132,18 +132,18 @@ Status Installation::cool_guards(Stopped& stopped, const std::vector<size_t>& ho
 }
 
 bool Installation::look_for_led_jumps(const ReadText& read_text) {
-  led_jumps_.look(patches_.sites, modules_, read_text);
-  return led_jumps_.is_found();
+  led_.jumps.look(patches().sites, modules(), read_text);
+  return led_.jumps.is_found();
 }
 
 // The program may have executed itself anew, at the same addresses: then the site is not there.
 Status Installation::lead_jumps(Stopped& stopped, std::vector<size_t>& hot) {
-  const LedJumps::Found found = led_jumps_.found(all_places());
+  const LedJumps::Found found = led_.jumps.found(detours_->places());
   if (found.jumps.empty()) {
     hot.push_back(found.site);
     return ok_status();
   }
-  PatchSite& site = patches_.sites[found.site];
+  PatchSite& site = patches().sites[found.site];
   guards_.begin(found.site, guard_traps(site));
   SiteList all = found.jumps;
   all.push_back(&site);

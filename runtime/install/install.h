@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Installation: a PatchPlan in one process. Three steps, so that the target is stopped only where
-// it must be: prepare() takes the plan, place() writes islands, arm() and disarm() patch text.
+// Installation: leads the text of one process to Detours, and back. Three steps, so that the target
+// is stopped only where it must be: prepare() looks at the process, place() takes the detours,
+// arm() and disarm() patch text.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -11,25 +12,23 @@
 #include <vector>
 
 #include "compiler/base/result.h"
-#include "compiler/stages/image.h"
 #include "compiler/stages/layout.h"
-#include "compiler/stages/plan.h"
+#include "runtime/detours/detours.h"
+#include "runtime/detours/switches.h"
 #include "runtime/install/call_words.h"
 #include "runtime/install/guard_watch.h"
 #include "runtime/install/led_jumps.h"
-#include "runtime/install/site_memory.h"
 #include "runtime/install/straight_calls.h"
 #include "runtime/install/traps.h"
-#include "runtime/memory/detours.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/patch/installed_site.h"
-#include "runtime/patch/kept_detours.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/patch/patch.h"
 #include "runtime/patch/patch_plan.h"
 #include "runtime/process/mapped_module.h"
 #include "runtime/process/stopped.h"
 #include "runtime/shared/fault_gates.h"
+#include "runtime/target/arm_report.h"
 #include "runtime/text/journal.h"
 #include "runtime/text/page_copies.h"
 #include "runtime/text/site_text.h"
@@ -38,65 +37,29 @@
 
 namespace dj {
 
-struct InstallTimes {
-  uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0, move_ns = 0, patch_ns = 0;
-  PageCopies copies;               // before the patch, apart from it
-  uint64_t live_ns = 0;            // writing text while the program runs
-  size_t straight_calls = 0;       // written later (straight_calls.h),
-  uint64_t straight_calls_ns = 0;  // for which the target stood so long at a time, at most
-};
-
-// What was done while the program ran: "; while it ran ..."; empty: nothing.
-std::string to_string(const InstallTimes& times);
-
-// InstallInput: what an installation must know besides its PatchPlan.
-struct InstallInput {
-  const Plan& plan;
-  const Layout& layout;  // gives the room of the trap table
-  const std::vector<HandlerAbi>& abis;
-  const std::vector<MappedModule>& modules;  // of the PatchPlan
-  size_t first_module = 0;                   // as in PatchInput
-  pid_t pid = 0;                             // of the target
-  bool switched = false;                     // handlers will be switched on and off
-  bool shares_trap = false;  // of later objects: the session has set SIGTRAP up already
-};
-
 class Installation {
  public:
-  // Takes what find_patches() has planned for these modules. Reads files, and GOTs of the process,
-  // which may run.
-  static Installation prepare(PatchPlan patches, const InstallInput& input, ModuleCodes& codes);
+  // Looks at the process, which may run: at the words of its GOTs, and at the code that its signal
+  // frames return to. `modules`: all of the process. shares_trap: of later objects, where the
+  // session has set SIGTRAP up already. `layout` gives the room of the trap table. pid 0: there is
+  // no process to look at (tests).
+  static Installation prepare(const DetourPlan& plan, const std::vector<MappedModule>& modules,
+                              const Layout& layout, pid_t pid, ModuleCodes& codes,
+                              bool shares_trap = false);
   Installation(Installation&&) noexcept = default;
 
-  // Before place(): threads have no rows of their own, so counters are handlers that are called.
-  void count_by_calls();
-  // Code of a module may set the gs base, and djtap would not see it.
-  bool sets_gs_base() const { return patches_.sets_gs_base; }
-
-  // Image ranges of the modules that need an island, and bytes of detours that each island must
-  // take at most.
-  std::vector<AddressRange> island_modules() const;
-  uint64_t detour_bytes();
   // Bytes of the session's journal.
-  uint64_t journal_bytes();
-
-  // For SessionMemory::create(): gives every guarded or punned jump an address to lead to.
-  ChooseStubs stub_chooser();
-
-  // Takes the code areas of `memory`, links the code there (code_bytes: link_bytes(image)) and
-  // writes all detours and the trap table. The arena must be formatted. Sites that cannot be
-  // reached become Skipped. The target may run meanwhile.
-  Status place(SessionMemory& memory, uint64_t code_bytes, const LinkCode& link);
-  // Behind arm(): leaves its detours to later sessions, by codes.remember().
-  void keep_detours(ModuleCodes& codes) const;
-  // Behind place(): the code that runs the handler of a sample in a thread that is sent there
-  // (arch::build_sample), for row `site` of the SiteInfos; its address.
-  Result<uint64_t> place_sample(HandlerId handler, SiteId site, uint64_t done);
+  uint64_t journal_bytes(DetourPlan& plan);
   // Begins to make the pages that will be written the process's own, in another thread. The process
   // may run meanwhile.
-  void copy_ahead(pid_t pid);
-  void pause_copies() { copying_->pause(); }  // between that and ready()
-  void go_on_with_copies() { copying_->go_on(); }
+  void copy_ahead(pid_t pid, DetourPlan& plan);
+  void pause_copies() { ahead_.copying->pause(); }  // between that and ready()
+  void go_on_with_copies() { ahead_.copying->go_on(); }
+
+  // Takes the detours, which were built in the code areas of `memory` from the plan of prepare(),
+  // and fills the trap table. Sites that trap and find no room there become Skipped. The arena must
+  // be formatted. The target may run meanwhile.
+  void place(Detours detours, SessionMemory& memory);
   // What arm() needs no stopped threads for; it does the rest then, faster. Waits for copy_ahead(),
   // which it begins where nobody has. The process may run meanwhile.
   Status ready(pid_t pid);
@@ -121,18 +84,9 @@ class Installation {
   // the process any more.
   void finish(pid_t pid);
 
-  // Switches these handlers on or off, from place() on (PatchOptions::switched); a handler is off
-  // as long as anybody wants it so. Nobody stands: whoever comes to a place from now on runs the
-  // handlers that are on. Places whose text is the original again are in
+  // Switches handlers (switches.h), from place() on; places whose text is the original again are in
   // text_work() afterwards.
   void switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
-  // What switching leaves to be done to the text.
-  struct TextWork {
-    SiteList wake;     // not in the text, but a handler is on: until it is done nothing is counted
-    SiteList rest;     // in the text, but all handlers have been off for a while: as soon as may be
-    bool live = true;  // one stopped thread is enough
-    bool empty() const { return wake.empty() && rest.empty(); }
-  };
   TextWork text_work();
   // Sites that are Skipped or Gone stay so.
   Status do_text_work(Stopped& stopped, const TextWork& work);
@@ -158,14 +112,14 @@ class Installation {
   // once; ends that, before all stand; says that there are some; takes some without what `sites`,
   // all places of it, forbid (false: none remains); writes these. Behind arm().
   void look_for_straight_calls(pid_t pid, const ReadText& read_text);
-  bool is_looking_for_straight_calls() const { return straight_calls_.is_looking(); }
+  bool is_looking_for_straight_calls() const { return led_.calls.is_looking(); }
   // Ends that, and the search of led jumps.
   void end_looking() {
-    straight_calls_.end_looking();
-    led_jumps_.end_looking();
+    led_.calls.end_looking();
+    led_.jumps.end_looking();
   }
-  bool has_straight_calls() const { return straight_calls_.is_found(); }
-  bool choose_straight_calls(const SiteList& sites) { return straight_calls_.choose(sites); }
+  bool has_straight_calls() const { return led_.calls.is_found(); }
+  bool choose_straight_calls(const SiteList& sites) { return led_.calls.choose(sites); }
   Status write_straight_calls(Stopped& stopped);
 
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
@@ -179,52 +133,41 @@ class Installation {
   bool is_met_by_traps() const;
   Status withdraw_traps(Stopped& stopped);
 
-  // --dump=detours; behind place().
-  std::string dump_detours() const { return dump(*detours_, patches_, modules_); }
-  // Addresses of the OwnIslands (runtime/shared/own_code.h) of its code; behind place().
+  // Addresses of the OwnIslands (runtime/shared/own_code.h) of its code; none before place().
   std::vector<uint64_t> own_code() const {
-    return detours_ ? detours_->own_code() : std::vector<uint64_t>();
+    return detours_ ? detours_->writer.own_code() : std::vector<uint64_t>();
   }
   // Its island in which this address of the target lies; null: in none.
   Island* island_at(uint64_t address) {
-    return detours_ ? detours_->areas().island_at(address) : nullptr;
+    return detours_ ? detours_->writer.areas().island_at(address) : nullptr;
   }
+  // From place() on.
+  Detours& detours() { return *detours_; }
+  const Detours& detours() const { return *detours_; }
 
   // One entry per place and Plan site, by SiteId, then address. After arm() the states are final. A
   // probe at a hooked system call is among them, but is not switched off before its hook is.
   std::vector<InstalledSite> sites() const;
   std::vector<InstalledSite> skipped_sites() const;
-  size_t site_count() const;  // of sites()
-  bool can_be_hit() const;    // not all of them are Skipped
+  bool can_be_hit() const;  // not all of them are Skipped
   const InstallTimes& times() const { return times_; }
   SiteMemory site_memory() const;  // site_memory.h
   size_t armed_count() const;      // places of probed functions whose text is patched
   bool is_in_text();               // is anything of it in the text, hooks too?
-  SiteList all_places();           // sites, then hooks: some have handlers too
 
  private:
   Installation() = default;
+  PatchPlan& patches() { return detours_->plan.patches; }
+  const PatchPlan& patches() const { return detours_->plan.patches; }
+  const std::vector<MappedModule>& modules() const { return detours_->plan.modules; }
   std::vector<InstalledSite> list(bool skipped_only) const;
-  // Sites that are nothing without others (site_text.h), when some have become Skipped.
-  void skip_dependents(const std::string& reason);
-  void forget_modules(size_t first);
-  Status build_detours();
   void make_trap_table(const SessionMemory& memory);
   void share_trap_table();  // of the session, for objects that came later
   void find_gates(const SessionMemory& memory);
-  SiteList all_sites();
-  SiteList all_hooks();
-  uint64_t led_jumps_room() const;  // in the journal
+  uint64_t led_jumps_room(const DetourPlan& plan) const;  // in the journal
   SiteList all_others();  // that have no handlers: words, and jumps that are led elsewhere
-  // djtap's alone: the hook of _dl_find_object(), the probe of the loader.
-  bool is_own(const PatchSite& site) const {
-    return site.owners.empty() ||
-           (site.owners.size() == 1 && !patches_.names.is_listed(site.owners.front()));
-  }
   uint64_t guard_traps(const PatchSite& site) const { return traps_.hits(site, site.guards()); }
   std::vector<const PatchSite*> armed_samples();
-  template <typename Off>
-  void switch_calls(const Off& off);
   void find_live_sites();
   SiteList live_ones(const SiteList& sites, bool live) const;
   Status make_int3(PatchSite& site);
@@ -251,34 +194,29 @@ class Installation {
   Status stage(Staged& staged);
   Status check_all(Stopped& stopped, Staged& staged, uint64_t denied);
 
-  PatchPlan patches_;
-  CallWords words_;
-  LedJumps led_jumps_;
-  StraightCalls straight_calls_;
-  std::vector<MappedModule> modules_;
+  std::optional<Detours> detours_;  // from place() on
+  Switches switches_;
+  // What else leads to detours than the jumps at sites.
+  struct Led {
+    CallWords words;
+    LedJumps jumps;
+    StraightCalls calls;
+  } led_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
-  std::vector<HandlerAbi> abis_;
-  abi::Header header_ = {};  // Layout's: where the arena has what
-  SiteMemory bytes_;         // of detours and stubs
   Traps traps_;
   // Where the FaultGates are that handlers of faults are called through, and the code of gate 0; 0:
   // another installation has them.
   struct Gates {
     uint64_t at = 0, code = 0;
   } gates_;
-  bool samples_ = false;                                        // there are timer.profile probes
-  std::optional<Journal> journal_;                              // from place() on
-  std::optional<Detours> detours_;                              // from place() on
-  std::unique_ptr<PageCopying> copying_;                        // from copy_ahead() to ready()
-  std::optional<Staged> staged_;                                // from ready() to arm()
+  std::optional<Journal> journal_;  // from place() on
+  // What is done before the threads stand.
+  struct Ahead {
+    std::unique_ptr<PageCopying> copying;  // from copy_ahead() to ready()
+    std::optional<Staged> staged;          // from ready() to arm()
+  } ahead_;
   std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index
   GuardWatch guards_;
-  DetourCache cache_;  // from prepare() to the end of place(); then for keep_detours()
-  struct Switching {
-    bool is_wanted = false;          // handlers will be switched on and off
-    std::set<size_t> idle, resting;  // sites without a handler that is on; those out of the text
-    std::set<uint64_t> leaning;      // addresses of sites that share bytes: they never rest
-  } switching_;
   std::vector<size_t> trapping_;  // indexes of sites that were built to trap, ascending
   InstallTimes times_;
 };

@@ -6,42 +6,18 @@
 
 namespace dj {
 
-SiteList Installation::all_sites() {
-  SiteList list;
-  for (PatchSite& site : patches_.sites) {
-    list.push_back(&site);
-  }
-  return list;
-}
-
-SiteList Installation::all_places() {
-  SiteList list = all_sites();
-  for (PatchSite& hook : patches_.hooks) {
-    list.push_back(&hook);
-  }
-  return list;
-}
-
 SiteList Installation::all_others() {
-  SiteList list = words_.all();
-  for (PatchSite* jump : led_jumps_.all()) list.push_back(jump);
-  return list;
-}
-
-SiteList Installation::all_hooks() {
-  SiteList list;
-  for (PatchSite& hook : patches_.hooks) {
-    list.push_back(&hook);
-  }
+  SiteList list = led_.words.all();
+  for (PatchSite* jump : led_.jumps.all()) list.push_back(jump);
   return list;
 }
 
 std::vector<std::string> Installation::misread_tables() {
   std::vector<std::string> found;
-  for (const size_t index : guards_.misread(patches_.sites, traps_)) {
-    const PatchSite& place = patches_.sites[index];
-    const MappedModule& module = modules_[place.module];
-    found.push_back(patches_.names.shown_at(place.owners[0], place.pivot() - module.bias) + " " +
+  for (const size_t index : guards_.misread(patches().sites, traps_)) {
+    const PatchSite& place = patches().sites[index];
+    const MappedModule& module = modules()[place.module];
+    found.push_back(patches().names.shown_at(place.owners[0], place.pivot() - module.bias) + " " +
                     module.path);
   }
   return found;
@@ -50,23 +26,12 @@ std::vector<std::string> Installation::misread_tables() {
 std::vector<InstalledSite> Installation::sites() const { return list(false); }
 std::vector<InstalledSite> Installation::skipped_sites() const { return list(true); }
 
-size_t Installation::site_count() const {
-  size_t count = 0;
-  for (const std::vector<PatchSite>* places : {&patches_.sites, &patches_.hooks}) {
-    for (const PatchSite& place : *places) {
-      count += std::ranges::count_if(place.owners,
-                                     [this](SiteId id) { return patches_.names.is_listed(id); });
-    }
-  }
-  return count;
-}
-
 bool Installation::can_be_hit() const {
   const auto hit = [this](const PatchSite& place) {
-    return place.state != SiteState::Skipped && !is_own(place);
+    return place.state != SiteState::Skipped && !detours_->is_own(place);
   };
-  return std::any_of(patches_.sites.begin(), patches_.sites.end(), hit) ||
-         std::any_of(patches_.hooks.begin(), patches_.hooks.end(), hit);
+  return std::any_of(patches().sites.begin(), patches().sites.end(), hit) ||
+         std::any_of(patches().hooks.begin(), patches().hooks.end(), hit);
 }
 
 std::vector<InstalledSite> Installation::list(bool skipped_only) const {
@@ -76,26 +41,40 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
       return;
     }
     for (SiteId id : place.owners) {
-      if (!patches_.names.is_listed(id)) continue;
-      out.push_back(list_site(place, id, patches_.names, modules_[place.module]));
+      if (!patches().names.is_listed(id)) continue;
+      out.push_back(list_site(place, id, patches().names, modules()[place.module]));
       out.back().guard_traps = guard_traps(place);
     }
   };
-  for (const PatchSite& place : patches_.sites) add(place);
-  for (const PatchSite& place : patches_.hooks) add(place);
+  for (const PatchSite& place : patches().sites) add(place);
+  for (const PatchSite& place : patches().hooks) add(place);
   sort_sites(out);
   return out;
 }
 
+SiteMemory Installation::site_memory() const {
+  SiteMemory memory;
+  memory.detours = detours_->detour_bytes;
+  memory.stubs = detours_->plan.stub_bytes;
+  for (const PatchSite& site : patches().sites) {
+    memory.places += site.state != SiteState::Skipped && site.state != SiteState::Registered;
+  }
+  memory.journal = journal_ ? journal_->bytes() : 0;
+  memory.tables = patches().names.size() * sizeof(abi::SiteInfo);
+  memory.traps = traps_.bytes();
+  return memory;
+}
+
 size_t Installation::armed_count() const {
   return static_cast<size_t>(
-      std::count_if(patches_.sites.begin(), patches_.sites.end(),
-                    [this](auto& site) { return site.armed() && !is_own(site); }));
+      std::count_if(patches().sites.begin(), patches().sites.end(),
+                    [this](auto& site) { return site.armed() && !detours_->is_own(site); }));
 }
 
 bool Installation::is_in_text() {
+  if (!detours_) return false;
   const auto is_in = [](const PatchSite* p) { return p->armed() || p->half_written(); };
-  return std::ranges::any_of(all_places(), is_in) || std::ranges::any_of(all_others(), is_in);
+  return std::ranges::any_of(detours_->places(), is_in) || std::ranges::any_of(all_others(), is_in);
 }
 
 }  // namespace dj

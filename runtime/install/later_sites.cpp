@@ -22,7 +22,7 @@ bool is_as_in_file(const PatchSite& site, const RunningMemory& memory) {
 
 // The table is in use: entries are only added.
 void Installation::share_trap_table() {
-  for (PatchSite& site : patches_.sites) {
+  for (PatchSite& site : patches().sites) {
     if (site.state != SiteState::Registered) {
       continue;
     }
@@ -33,7 +33,7 @@ void Installation::share_trap_table() {
       }
     }
   }
-  skip_dependents(kNoTrapRoom);
+  detours_->skip_dependents(kNoTrapRoom);
 }
 
 // Of each module that has sites one that is armed, if there is any: those that are off have nothing
@@ -41,15 +41,15 @@ void Installation::share_trap_table() {
 std::vector<const PatchSite*> Installation::armed_samples() {
   if (samples_by_module_.empty()) {
     std::map<uint32_t, size_t> first;
-    for (size_t i = 0; i < patches_.sites.size(); i++) first.emplace(patches_.sites[i].module, i);
+    for (size_t i = 0; i < patches().sites.size(); i++) first.emplace(patches().sites[i].module, i);
     samples_by_module_.assign(first.begin(), first.end());
   }
   std::vector<const PatchSite*> samples;
   for (auto& [module, index] : samples_by_module_) {
-    for (size_t i = 0; i < patches_.sites.size() && !patches_.sites[index].armed(); i++) {
-      if (patches_.sites[i].module == module && patches_.sites[i].armed()) index = i;
+    for (size_t i = 0; i < patches().sites.size() && !patches().sites[index].armed(); i++) {
+      if (patches().sites[i].module == module && patches().sites[i].armed()) index = i;
     }
-    if (patches_.sites[index].armed()) samples.push_back(&patches_.sites[index]);
+    if (patches().sites[index].armed()) samples.push_back(&patches().sites[index]);
   }
   return samples;
 }
@@ -58,16 +58,16 @@ std::set<uint64_t> Installation::find_gone_sites(const RunningMemory& memory,
                                                  const std::vector<MappedModule>& now) {
   std::set<uint64_t> anew;
   std::set<uint32_t> gone;
-  for (uint32_t i = 0; i < modules_.size(); i++) {
-    if (!is_mapped(modules_[i], now)) gone.insert(i);
+  for (uint32_t i = 0; i < modules().size(); i++) {
+    if (!is_mapped(modules()[i], now)) gone.insert(i);
   }
   for (const PatchSite* site : armed_samples()) {
     if (gone.contains(site->module) || !is_as_in_file(*site, memory)) continue;
     gone.insert(site->module);
-    anew.insert(modules_[site->module].begin);
+    anew.insert(modules()[site->module].begin);
   }
   if (gone.empty()) return anew;
-  for (const SiteList& places : {all_places(), all_others()}) {
+  for (const SiteList& places : {detours_->places(), all_others()}) {
     for (PatchSite* place : places) {
       if (gone.contains(place->module) && is_legal_step(place->state, SiteState::Gone))
         set_state(*place, SiteState::Gone, "its module was unmapped");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Sites whose text is written while the program runs: all threads stand only to be moved out of the
 // bytes of jumps, and one stands meanwhile to serialize the processors.
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "runtime/install/install.h"
@@ -13,27 +11,21 @@
 
 namespace dj {
 
-std::string to_string(const InstallTimes& times) {
-  return times.live_ns == 0 ? ""
-                            : fmt::format("; patched while it ran: {:.1f} ms",
-                                          static_cast<double>(times.live_ns) / 1e6);
-}
-
 // Until the detours are built, nothing is known of the instructions inside.
 void Installation::find_live_sites() {
-  if (!patches_.live) {
+  if (!patches().live) {
     return;
   }
-  const std::vector<bool> permanent = permanent_modules(modules_);
-  for (PatchSite& site : patches_.sites) {
-    if (is_own(site)) continue;  // alone it is not worth it
+  const std::vector<bool> permanent = permanent_modules(modules());
+  for (PatchSite& site : patches().sites) {
+    if (detours_->is_own(site)) continue;  // alone it is not worth it
     site.live =
         site.state == SiteState::Registered && permanent[site.module] && can_write_live(site);
   }
 }
 
 SiteList Installation::live_ones(const SiteList& sites, bool live) const {
-  if (!patches_.live) return live ? SiteList() : sites;
+  if (!patches().live) return live ? SiteList() : sites;
   SiteList out;
   std::copy_if(sites.begin(), sites.end(), std::back_inserter(out),
                [&](const PatchSite* s) { return s->live == live; });

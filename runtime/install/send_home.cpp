@@ -9,7 +9,7 @@ namespace dj {
 
 Status Installation::send_home(const Stopped& stopped, const std::vector<uint64_t>& inside) {
   Detouring home;
-  for (const PatchSite* site : all_places()) {
+  for (const PatchSite* site : detours_->places()) {
     const AddressRange detour = {site->detour, site->detour + site->detour_bytes};
     const bool is_in =
         std::ranges::any_of(inside, [&](uint64_t at) { return detour.contains(at); });

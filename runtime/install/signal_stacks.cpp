@@ -44,7 +44,7 @@ SiteList with_leaning(SiteList sites, const SiteList& all) {
 }  // namespace
 
 Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
-  if (!patches_.needs_trap()) {
+  if (!patches().needs_trap()) {
     return false;
   }
   abi::TrapTable& table = traps_.table();
@@ -56,21 +56,21 @@ Result<bool> Installation::refuse_traps(Stopped& stopped, uint64_t denied) {
   if (bytes == 0) {
     return false;
   }
-  patches_.live = false;
-  for (PatchSite& site : patches_.sites) {
+  patches().live = false;
+  for (PatchSite& site : patches().sites) {
     site.live = false;
     if (site.state == SiteState::Registered && site.traps()) {
       site.skip(reason(bytes, least));
     }
   }
-  skip_dependents(reason(bytes, least));
+  detours_->skip_dependents(reason(bytes, least));
   traps_.refuse();
   return true;
 }
 
 bool Installation::is_met_by_traps() const {
   if (!traps_.is_installed()) return false;
-  return std::any_of(patches_.sites.begin(), patches_.sites.end(), [&](const PatchSite& site) {
+  return std::any_of(patches().sites.begin(), patches().sites.end(), [&](const PatchSite& site) {
     return site.armed() && site.traps() && (!site.jump || guard_traps(site) > 1);
   });
 }
@@ -80,14 +80,14 @@ Status Installation::withdraw_traps(Stopped& stopped) {
   abi::TrapWords& words = traps_.words();
   const uint64_t small = abi::load(&words.stack_small);
   SiteList trapping;
-  for (PatchSite& site : patches_.sites) {
+  for (PatchSite& site : patches().sites) {
     site.live = false;
     if (site.traps()) {
       trapping.push_back(&site);
     }
   }
   DJ_TRY_DO(traps_.take_back(stopped));
-  DJ_TRY_DO(find_gone(stopped, all_sites(), modules_));
+  DJ_TRY_DO(find_gone(stopped, detours_->sites(), modules()));
   std::string damage;
   const auto take_out = [&](const SiteList& sites) -> Status {
     DJ_TRY_DO(restore_sites(stopped, sites, damage));
@@ -98,8 +98,8 @@ Status Installation::withdraw_traps(Stopped& stopped) {
     }
     return ok_status();
   };
-  DJ_TRY_DO(take_out(with_leaning(trapping, all_sites())));
-  DJ_TRY_DO(take_out(with_leaning(partners(all_sites()), all_sites())));
+  DJ_TRY_DO(take_out(with_leaning(trapping, detours_->sites())));
+  DJ_TRY_DO(take_out(with_leaning(partners(detours_->sites()), detours_->sites())));
   abi::store(&words.trapless, uint64_t{1});
   return damage.empty() ? ok_status() : Status(Error{damage});
 }

@@ -423,19 +423,20 @@ Status StraightCalls::restore(const Stopped& stopped, const std::vector<MappedMo
 }
 
 void Installation::look_for_straight_calls(pid_t pid, const ReadText& read_text) {
-  if (switching_.is_wanted || patches_.live || straight_calls_.has_looked()) return;
+  if (detours_->plan.switched || patches().live || led_.calls.has_looked()) return;
   DetourOf detour_of;
-  detour_of.reserve(patches_.sites.size());
-  for (const PatchSite& site : patches_.sites) {
-    if (!is_own(site) && is_plain_jump(site) && site.armed()) detour_of[site.address] = site.detour;
+  detour_of.reserve(patches().sites.size());
+  for (const PatchSite& site : patches().sites) {
+    if (!detours_->is_own(site) && is_plain_jump(site) && site.armed())
+      detour_of[site.address] = site.detour;
   }
-  straight_calls_.look(modules_, pid, std::move(detour_of), read_text);
+  led_.calls.look(modules(), pid, std::move(detour_of), read_text);
 }
 
 Status Installation::write_straight_calls(Stopped& stopped) {
   const uint64_t begin = now_ns();
-  Status written = straight_calls_.write(stopped, *journal_, all_sites());
-  times_.straight_calls = straight_calls_.count();
+  Status written = led_.calls.write(stopped, *journal_, detours_->sites());
+  times_.straight_calls = led_.calls.count();
   times_.straight_calls_ns = std::max(times_.straight_calls_ns, now_ns() - begin);
   return written;
 }

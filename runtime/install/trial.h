@@ -119,16 +119,16 @@ struct Trial {
     }
     FAIL() << "no module " << part;
   }
-  // What the installation would patch.
-  Installation prepare(PatchOptions options, bool has_rseq) {
+  // What would be patched.
+  DetourPlan plan_all(PatchOptions options, bool has_rseq) {
     TargetFacts facts;
     facts.has_rseq = has_rseq;
     facts.is_running = true;
     PatchPlan patches = find_patches(
         {.plan = plan, .modules = modules, .options = options, .facts = facts}, *codes);
-    return Installation::prepare(std::move(patches),
-                                 {.plan = plan, .layout = layout, .abis = abis, .modules = modules},
-                                 *codes);
+    return plan_detours(std::move(patches),
+                        {.plan = plan, .abis = abis, .modules = modules, .code_bytes = kCodeBytes},
+                        codes->kept_files());
   }
   void install(Stopped& stopped, PatchOptions options = {}) {
     std::string why;
@@ -143,18 +143,21 @@ struct Trial {
     layout.trap_table = base.value() + kTrapOffset;
     layout.trap_bytes = kTrapBytes;
     layout.trap_data = base.value() + kTrapDataOffset;
-    installation.emplace(prepare(options, has_rseq));
+    DetourPlan detours = plan_all(options, has_rseq);
+    installation.emplace(Installation::prepare(detours, modules, layout, 0, *codes));
     Result<SessionMemory> created =
-        SessionMemory::create(stopped, arena_place(layout), installation->island_modules(),
-                              kCodeBytes + installation->detour_bytes(),
-                              installation->journal_bytes(), installation->stub_chooser());
+        SessionMemory::create(stopped, arena_place(layout),
+                              {detours.island_modules(), detours.island_bytes(),
+                               installation->journal_bytes(detours), detours.stub_chooser()});
     ASSERT_TRUE(created.ok()) << created.error().message;
     memory.emplace(created.take());
-    Status placed =
-        installation->place(*memory, kCodeBytes, [&](uint64_t at, std::span<uint8_t> working) {
-          return link_by_hand(layout.base, at, working);
-        });
-    ASSERT_TRUE(placed.ok()) << placed.error().message;
+    const auto link = [&](uint64_t at, std::span<uint8_t> working) {
+      return link_by_hand(layout.base, at, working);
+    };
+    Result<Detours> built = build_detours(std::move(detours), memory->take_code(), link,
+                                          &reinterpret_cast<abi::Header*>(layout.base)->own_code);
+    ASSERT_TRUE(built.ok()) << built.error().message;
+    installation->place(built.take(), *memory);
     const abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(layout.trap_table);
     for (uint64_t i = 0; i < abi::trap_table_entries(table); i++) {
       if (abi::trap_entry(&table, i)->address != 0) {

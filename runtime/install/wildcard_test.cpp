@@ -80,9 +80,9 @@ void probe_everything(const PatchOptions& options, bool returns) {
   // The agent written by hand knows one int3 only: sites that need one are left out.
   std::vector<Site> jumps;
   {
-    const Installation all = session.prepare(options, true);
+    const DetourPlan all = session.plan_all(options, true);
     std::set<SiteId> unfit;
-    for (const InstalledSite& site : all.sites()) {
+    for (const InstalledSite& site : list_sites(all.patches, all.modules)) {
       if (!site.reason.empty()) {
         unfit.insert(site.site);
       }

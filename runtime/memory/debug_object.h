@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/memory/island.h"
+#include "runtime/detours/island.h"
 #include "runtime/shared/detour_note.h"
 #include "runtime/shared/own_code.h"
 

@@ -29,55 +29,43 @@ constexpr size_t kManyMappings = 16;  // from here on Awake is worth its thread
 }  // namespace
 
 Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& arena,
-                                            const std::vector<AddressRange>& modules,
-                                            uint64_t island_bytes, uint64_t journal_bytes,
-                                            const ChooseStubs& choose_stubs) {
+                                            const MemoryRequest& request) {
   KnownMaps maps;
-  return create(stopped, arena, modules, island_bytes, journal_bytes, choose_stubs, maps);
+  return create(stopped, arena, request, maps);
 }
 
 Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& arena,
-                                            const std::vector<AddressRange>& modules,
-                                            uint64_t island_bytes, uint64_t journal_bytes,
-                                            const ChooseStubs& choose_stubs, KnownMaps& maps) {
+                                            const MemoryRequest& request, KnownMaps& maps) {
   CHECK(arena.constant_bytes % kPage == 0 && arena.constant_bytes <= arena.bytes);
   SessionMemory memory;
   memory.place_ = arena;
-  memory.island_bytes_ = page_up(island_bytes);
+  memory.island_bytes_ = page_up(request.island_bytes);
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
       call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
-  DJ_TRY_DO(memory.create_in(call, modules, page_up(journal_bytes), choose_stubs, maps));
+  DJ_TRY_DO(memory.create_in(call, request, maps));
   return memory;
 }
 
 Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t arena_base,
-                                                 const std::vector<AddressRange>& modules,
-                                                 uint64_t island_bytes, uint64_t journal_bytes,
-                                                 const ChooseStubs& choose_stubs, KnownMaps& maps) {
-  const auto make = [&] {
-    return create(stopped, {.base = arena_base}, modules, island_bytes, journal_bytes, choose_stubs,
-                  maps);
-  };
+                                                 const MemoryRequest& request, KnownMaps& maps) {
+  const ArenaPlace arena = {.base = arena_base};
   if (!maps.are_old()) {
-    for (const AddressRange& module : modules) maps.add(module);
-    Result<SessionMemory> made = make();
+    for (const AddressRange& module : request.modules) maps.add(module);
+    Result<SessionMemory> made = create(stopped, arena, request, maps);
     if (made.ok()) return made;
     maps.forget();
   }
-  return make();
+  return create(stopped, arena, request, maps);
 }
 
-Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
-                                uint64_t journal_bytes, const ChooseStubs& choose_stubs,
-                                KnownMaps& maps) {
+Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, KnownMaps& maps) {
   if (maps.are_old())
     DJ_TRY_DO(maps.read(call.stopped().pid()));  // the call's scratch is there now
   DJ_TRY(const ProcessStatus status, read_status(call.stopped().pid()));
-  DJ_TRY(const std::vector<uint64_t> bases,
-         choose_places(maps, status.heap_begin, modules, choose_stubs));
+  DJ_TRY(const std::vector<uint64_t> bases, choose_places(maps, status.heap_begin, request));
   stubs_at_ = bases.size() * island_bytes_;
-  DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), journal_bytes));
+  DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), page_up(request.journal_bytes)));
   const SharedFile* const files[] = {&constants_, &data_, &code_, &journal_};
   DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
   DJ_TRY_DO(there.end(map_all(call, there, bases)));
@@ -88,15 +76,14 @@ Status SessionMemory::create_in(RemoteCall& call, const std::vector<AddressRange
 // Returns the islands' places; served_ and stubs_ are chosen with them.
 Result<std::vector<uint64_t>> SessionMemory::choose_places(const KnownMaps& maps,
                                                            uint64_t heap_begin,
-                                                           const std::vector<AddressRange>& modules,
-                                                           const ChooseStubs& choose_stubs) {
+                                                           const MemoryRequest& request) {
   std::vector<AddressRange> taken;
   if (place_.bytes > 0) {
     taken.push_back({place_.base, place_.end()});
   }
   std::vector<uint64_t> bases;
   for (const IslandPlace& place :
-       choose_islands(maps.all(), taken, heap_begin, modules, island_bytes_)) {
+       choose_islands(maps.all(), taken, heap_begin, request.modules, island_bytes_)) {
     if (place.base == 0 && !maps.are_complete()) return Error{"no free address is known"};
     if (place.base == 0) continue;  // its sites are skipped: out of reach
     bases.push_back(place.base);
@@ -106,10 +93,11 @@ Result<std::vector<uint64_t>> SessionMemory::choose_places(const KnownMaps& maps
   for (size_t i = 0; i < bases.size(); i++) {
     islands.push_back({served_[i], {bases[i], bases[i] + island_bytes_}});
   }
-  if (choose_stubs) {
+  if (request.choose_stubs) {
     constexpr size_t kOthers = 5;  // the arena's two, private memory's two, journal
-    stubs_ = choose_stubs(free_ranges(maps.all(), taken, heap_begin),
-                          mappings_left(maps.all().size() + bases.size() + kOthers), islands);
+    stubs_ =
+        request.choose_stubs(free_ranges(maps.all(), taken, heap_begin),
+                             mappings_left(maps.all().size() + bases.size() + kOthers), islands);
   }
   return bases;
 }

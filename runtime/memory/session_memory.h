@@ -5,15 +5,14 @@
 // target's are taken away when nobody is inside any more (clean/leftovers.h).
 #pragma once
 #include <cstdint>
-#include <functional>
 #include <span>
 #include <utility>
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "runtime/detours/detours.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/arena_place.h"
-#include "runtime/memory/code_areas.h"
 #include "runtime/memory/known_maps.h"
 #include "runtime/memory/shared_file.h"
 #include "runtime/memory/target_maps.h"
@@ -22,29 +21,26 @@
 
 namespace dj {
 
-// Chooses where stubs will lie, when the islands have their places: free ranges, how many mappings
-// there may be, and for each island what it serves and where it is; returns the pages to map,
-// ascending.
-using ChooseStubs = std::function<std::vector<StubPages>(
-    std::vector<AddressRange> free, uint64_t most,
-    const std::vector<std::pair<AddressRange, AddressRange>>& islands)>;
+// MemoryRequest: what a set of detours needs of a target's memory.
+struct MemoryRequest {
+  std::vector<AddressRange> modules;  // that need an island near
+  uint64_t island_bytes = 0;          // of each island
+  uint64_t journal_bytes = 0;         // at least
+  ChooseStubs choose_stubs;           // empty: there are no stubs
+};
 
 class SessionMemory {
  public:
   // Maps the arena in both, of which the target may only read the constants, private memory behind
-  // it in each, one island of `island_bytes` (r-x in the target) for every cluster of `modules`,
-  // and a journal of at least `journal_bytes` (r--) somewhere. All of it is zero. Fails where the
+  // it in each, one island (r-x in the target) for every cluster of the request's modules, and its
+  // journal (r--) somewhere. All of it is zero. Fails where the
   // target has not got it as it was meant; then nothing of it is left there.
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
-                                      const std::vector<AddressRange>& modules,
-                                      uint64_t island_bytes, uint64_t journal_bytes,
-                                      const ChooseStubs& choose_stubs = nullptr);
+                                      const MemoryRequest& request);
   // More memory for a session that has its arena at `arena_base`: islands, stubs and a journal for
   // modules that came later, in files of their own. `maps`: those known before, and after.
   static Result<SessionMemory> create_more(Stopped& stopped, uint64_t arena_base,
-                                           const std::vector<AddressRange>& modules,
-                                           uint64_t island_bytes, uint64_t journal_bytes,
-                                           const ChooseStubs& choose_stubs, KnownMaps& maps);
+                                           const MemoryRequest& request, KnownMaps& maps);
   SessionMemory(SessionMemory&& other) noexcept;
   SessionMemory& operator=(SessionMemory&&) = delete;
   ~SessionMemory();
@@ -63,14 +59,10 @@ class SessionMemory {
  private:
   SessionMemory() = default;
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
-                                      const std::vector<AddressRange>& modules,
-                                      uint64_t island_bytes, uint64_t journal_bytes,
-                                      const ChooseStubs& choose_stubs, KnownMaps& maps);
-  Status create_in(RemoteCall& call, const std::vector<AddressRange>& modules,
-                   uint64_t journal_bytes, const ChooseStubs& choose_stubs, KnownMaps& maps);
+                                      const MemoryRequest& request, KnownMaps& maps);
+  Status create_in(RemoteCall& call, const MemoryRequest& request, KnownMaps& maps);
   Result<std::vector<uint64_t>> choose_places(const KnownMaps& maps, uint64_t heap_begin,
-                                              const std::vector<AddressRange>& modules,
-                                              const ChooseStubs& choose_stubs);
+                                              const MemoryRequest& request);
   Status make_files(uint64_t code_bytes, uint64_t journal_bytes);
   uint64_t stub_bytes() const;  // of the file
   Status map_all(RemoteCall& call, TargetMaps& maps, const std::vector<uint64_t>& island_bases);

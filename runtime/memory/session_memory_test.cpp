@@ -37,9 +37,9 @@ struct Shared : ::testing::Test {
         choose_arena_base(maps, read_maps(0).value(), read_status(victim.pid()).value().heap_begin,
                           kArena + abi::private_bytes(kPage))
             .value();
-    Result<SessionMemory> made = SessionMemory::create(*stopped, {base, constants, kArena, kPage},
-                                                       {{maps.front().begin, maps.front().end}},
-                                                       kPage, sizeof(JournalHeader));
+    Result<SessionMemory> made = SessionMemory::create(
+        *stopped, {base, constants, kArena, kPage},
+        {{{maps.front().begin, maps.front().end}}, kPage, sizeof(JournalHeader)});
     ASSERT_TRUE(made.ok()) << made.error().message;
     memory.emplace(made.take());
     code = memory->take_code();
@@ -115,7 +115,7 @@ TEST_F(Shared, WhereItsPlaceIsTakenNothingIsLeft) {
   const size_t mappings = read_maps(victim.pid()).value().size();
   memory.reset();  // of djtap; the target's are there
   EXPECT_FALSE(
-      SessionMemory::create(*stopped, {base, 0, kArena, kPage}, {}, kPage, sizeof(JournalHeader))
+      SessionMemory::create(*stopped, {base, 0, kArena, kPage}, {{}, kPage, sizeof(JournalHeader)})
           .ok());
   EXPECT_EQ(read_maps(victim.pid()).value().size(), mappings);
 }

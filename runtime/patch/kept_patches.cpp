@@ -11,7 +11,6 @@
 #include "arch/x86_64/judged.h"
 #include "compiler/base/packed.h"
 #include "compiler/base/spare_thread.h"
-#include "runtime/patch/kept_detours.h"
 
 namespace dj {
 namespace {
@@ -239,6 +238,19 @@ bool Unpacker::fill(const FormRow& row, uint64_t bias, JumpForm& form) {
 }
 
 }  // namespace
+
+std::vector<uint32_t> by_name(const std::vector<MappedModule>& modules) {
+  std::vector<uint32_t> order(modules.size());
+  for (uint32_t i = 0; i < order.size(); i++) order[i] = i;
+  const auto rank = [&](uint32_t i) {
+    const MappedModule& m = modules[i];
+    const uint64_t text = m.text.empty() ? 0 : m.text.front().begin - m.bias;
+    return std::tuple(std::string_view(m.path), m.partial, text);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](uint32_t a, uint32_t b) { return rank(a) < rank(b); });
+  return order;
+}
 
 std::string patches_key(const std::string& plan_key, const PatchInput& input) {
   const auto& [plan, modules, o, facts, first, counting] = input;

@@ -21,6 +21,10 @@ std::string pack_patches(const PatchPlan& patches, const std::vector<MappedModul
 std::optional<PatchPlan> unpack_patches(std::span<const char> bytes, const Plan& plan,
                                         const std::vector<MappedModule>& modules);
 
+// Modules lie elsewhere each time, so what is kept numbers them by their names. By that number: the
+// index.
+std::vector<uint32_t> by_name(const std::vector<MappedModule>& modules);
+
 // plan_patches(), or what it gave in an earlier session, with the sites' names.
 PatchPlan find_patches(const PatchInput& input, ModuleCodes& codes);
 

@@ -30,7 +30,7 @@ namespace {
 
 constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
 constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that waits for a processor
-constexpr int kEventStop = 128;  // PTRACE_EVENT_STOP
+constexpr int kEventStop = 128;                         // PTRACE_EVENT_STOP
 constexpr int64_t kRestartNoHandler =
     -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
 
@@ -223,14 +223,6 @@ Status Stopped::seize(pid_t tid, bool* gone) {
   return ok_status();
 }
 
-Status Stopped::open_memory() {
-  mem_ = open_process_file(threads_.begin()->first, ProcessFile::Memory, true);
-  if (mem_ < 0) {
-    return os_error("cannot open the memory of process " + std::to_string(pid_));
-  }
-  return ok_status();
-}
-
 Status Stopped::wait_stop(pid_t tid, int* status) {
   const uint64_t begin = now_ns();
   uint64_t deadline = begin + kStopTimeoutNs;
@@ -304,24 +296,6 @@ std::vector<pid_t> Stopped::threads() const {
     tids.push_back(tid);
   }
   return tids;
-}
-
-Status Stopped::read(uint64_t address, std::span<uint8_t> bytes) const {
-  ssize_t got = pread(mem_, bytes.data(), bytes.size(), static_cast<off_t>(address));
-  if (got != static_cast<ssize_t>(bytes.size())) {
-    return os_error("cannot read memory of process " + std::to_string(pid_),
-                    got < 0 ? errno : EFAULT);
-  }
-  return ok_status();
-}
-
-Status Stopped::write(uint64_t address, std::span<const uint8_t> bytes) const {
-  ssize_t put = pwrite(mem_, bytes.data(), bytes.size(), static_cast<off_t>(address));
-  if (put != static_cast<ssize_t>(bytes.size())) {
-    return os_error("cannot write memory of process " + std::to_string(pid_),
-                    put < 0 ? errno : EFAULT);
-  }
-  return ok_status();
 }
 
 Result<user_regs_struct> Stopped::registers(pid_t tid) const {

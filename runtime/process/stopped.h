@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "runtime/process/text_memory.h"
 
 namespace dj {
 
@@ -22,11 +23,11 @@ struct RseqArea {
   uint32_t bytes = 0, signature = 0;
 };
 
-class Stopped {
+class Stopped final : public TextMemory {
  public:
-  // Seizes and stops every thread of `pid`, until the kernel counts no other. Fails with Permission,
-  // TargetGone, or Other when a thread does not stop within two seconds (a vfork that waits for its
-  // child; a minute if it waits for a processor): late, it stands as soon as it can.
+  // Seizes and stops every thread of `pid`, until the kernel counts no other. Fails with
+  // Permission, TargetGone, or Other when a thread does not stop within two seconds (a vfork that
+  // waits for its child; a minute if it waits for a processor): late, it stands as soon as it can.
   static Result<Stopped> stop(pid_t pid);
   // Stops one thread, which is enough to act in the process; the others run on.
   static Result<Stopped> stop_one(pid_t pid);
@@ -46,9 +47,11 @@ class Stopped {
   pid_t pid() const { return pid_; }
   std::vector<pid_t> threads() const;  // ascending, never empty
 
-  // Memory: through /proc/PID/mem, so text and read-only pages are written too (a private copy).
-  Status read(uint64_t address, std::span<uint8_t> bytes) const;
-  Status write(uint64_t address, std::span<const uint8_t> bytes) const;
+  // Through /proc/PID/mem: a page that is written becomes the process's own copy.
+  Status read(uint64_t address, std::span<uint8_t> bytes) const override;
+  Status write(uint64_t address, std::span<const uint8_t> bytes) const override;
+  // By one system call.
+  size_t read_ranges(std::span<const AddressRange> ranges, uint8_t* bytes) const override;
 
   Result<user_regs_struct> registers(pid_t tid) const;
   Status set_registers(pid_t tid, const user_regs_struct& regs) const;

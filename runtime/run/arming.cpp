@@ -11,7 +11,7 @@ namespace dj {
 
 ArmingWatch::ArmingWatch(const Compiled& compiled, Session& session)
     : compiled_(compiled), session_(session) {
-  if (session.installation() == nullptr) return;
+  if (session.target() == nullptr) return;
   for (const Arming& arming : compiled.armings) {
     for (const HostProbe& host : compiled.plan.host_probes) {
       if (compiled.plan.handlers[host.handler].probe == arming.test)

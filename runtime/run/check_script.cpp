@@ -47,8 +47,7 @@ void check_script(const Options& options, Sources& sources, uint32_t file, Diags
   LazyTarget target(options, held.before());
   TypePrinters printers;
   TapsetLibrary library(sources, tapset_folders(options.include),
-                        run_lua_tapsets(
-                            sources, [&] { return target.index(); }, printers));
+                        run_lua_tapsets(sources, [&] { return target.index(); }, printers));
   ScriptOptions script_options{options.script_options, options.own_names, {}};
   const ParseOptions parsing{options.script_args,
                              [&](const std::string& macro) { return library.macro_file(macro); },

@@ -15,6 +15,7 @@
 #include "runtime/patch/tail_calls.h"
 #include "runtime/run/kept_handlers.h"
 #include "runtime/run/say.h"
+#include "runtime/target/process/process_target.h"
 
 namespace dj {
 namespace {

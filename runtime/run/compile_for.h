@@ -8,7 +8,7 @@
 #include "runtime/output/stage_clock.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
-#include "runtime/session/session.h"
+#include "runtime/target/process/traced_process.h"
 
 namespace dj {
 

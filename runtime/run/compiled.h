@@ -45,17 +45,9 @@ inline PatchOptions patch_options(const Options& options, const Compiled& compil
           .live = options.live};
 }
 
-inline SessionInput session_input(const Options& options, const Compiled& compiled) {
-  return {compiled.program,
-          compiled.plan,
-          compiled.image,
-          compiled.abis,
-          compiled.layout,
-          compiled.stacks ? compiled.stacks->bytes() : std::span<const uint8_t>(),
-          patch_options(options, compiled),
-          compiled.facts,
-          options.writable_text,
-          options.thread_rows};
+inline SessionInput session_input(const Compiled& compiled) {
+  return {compiled.program, compiled.plan, compiled.image, compiled.layout,
+          compiled.stacks ? compiled.stacks->bytes() : std::span<const uint8_t>()};
 }
 
 }  // namespace dj

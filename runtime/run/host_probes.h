@@ -13,6 +13,7 @@
 #include "runtime/process/target_task.h"
 #include "runtime/run/arming.h"
 #include "runtime/session/session.h"
+#include "runtime/target/process/traced_process.h"
 
 namespace dj {
 

@@ -16,6 +16,7 @@
 #include "runtime/process/os_error.h"
 #include "runtime/run/kept_handlers.h"
 #include "runtime/session/report.h"
+#include "runtime/target/report_sites.h"
 
 namespace dj {
 namespace {
@@ -51,26 +52,27 @@ void LaterWatch::look() {
 }
 
 bool LaterWatch::poll() {
-  std::optional<uint32_t> event = is_on() ? session_.loader_event() : std::nullopt;
+  std::optional<uint32_t> event = is_on() ? session_.target()->objects_event() : std::nullopt;
   if (!event) return false;
-  session_.let_loader_wait(true);  // it has given up where djtap was stopped for long
+  session_.let_wait(true);  // it has given up where djtap was stopped for long
   look();
   // What ends the session must not run before it has ended; then nobody waits any more.
-  if (session_.why_over().empty()) session_.answer_loader(*event);
+  if (session_.why_over().empty()) session_.target()->answer_objects(*event);
   return true;
 }
 
 Status LaterWatch::probe_new_objects() {
-  Result<LaterObjects> found = session_.find_later_objects();
+  Target& target = *session_.target();
+  Result<LaterObjects> found = target.find_objects();
   if (!found.ok() && found.error().kind == Fail::NotFound) return ok_status();  // it has ended
   DJ_TRY(LaterObjects objects, std::move(found));
-  session_.know(objects, codes_);
+  target.know(objects);
   name_stacks(objects);
   if (objects.first_new == objects.modules.size() || !session_.why_over().empty())
     return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
   Plan plan = resolve(compiled_.program, files_of(objects, compiled_), silent, options_.calls);
-  if (plan.sites.empty() && !session_.installation()->has_trap()) return ok_status();
+  if (plan.sites.empty() && !target.watches_objects()) return ok_status();
   return arm(objects, plan);
 }
 
@@ -98,23 +100,32 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   find_exits(plan, objects.modules, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
   const PatchOptions patching = patch_options(options_, compiled_);
+  Target& target = *session_.target();
   PatchPlan patches = find_patches({.plan = plan,
                                     .modules = objects.modules,
                                     .options = patching,
-                                    .facts = session_.later_facts(),
+                                    .facts = target.facts(),
                                     .first_module = objects.first_new,
                                     .counting = counting_handlers(abis, patching)},
                                    codes_);
-  DJ_TRY_DO(session_.add_later(codes_, {plan, patches, image, abis, objects}));
+  DetourPlan detours = plan_detours(std::move(patches),
+                                    {.plan = plan,
+                                     .abis = abis,
+                                     .modules = objects.modules,
+                                     .first_module = objects.first_new,
+                                     .code_bytes = link_bytes(image),
+                                     .switched = patching.switched},
+                                    codes_.kept_files());
+  DJ_TRY_DO(session_.add_later({plan, image, detours}));
   compiled_.image.spans = image.spans;
   compiled_.plan.later.insert(compiled_.plan.later.end(), plan.sites.begin(), plan.sites.end());
   next_handler_ += static_cast<HandlerId>(plan.handlers.size());
   const std::vector<std::optional<ProbeId>> calls = probes_of_calls(plan);
   compiled_.plan.later_calls.insert(compiled_.plan.later_calls.end(), calls.begin(), calls.end());
-  const std::vector<InstalledSite> sites = session_.latest_sites();
+  const std::vector<InstalledSite> sites = target.latest_sites();
   if (options_.probes) report_sites(sites);
   if (!options_.stress) warn_skipped_sites(sites);
-  warn_unraised(session_);
+  warn_unraised(target);
   if (options_.verbose > 0)
     log_line("djtap: {} opened: {} in {:.1f} ms{}",
              counted(objects.modules.size() - objects.first_new, "object"),

@@ -17,7 +17,7 @@ class LaterWatch {
   LaterWatch(const Options& options, Compiled& compiled, Session& session, ModuleCodes& codes)
       : options_(options), compiled_(compiled), session_(session), codes_(codes) {}
   // Does the script mean objects that come later, and can they be seen?
-  bool is_on() const { return compiled_.plan.awaits_objects && session_.installation() != nullptr; }
+  bool is_on() const { return compiled_.plan.awaits_objects && session_.target() != nullptr; }
   // Once, when the target runs: what it opened while djtap prepared.
   void look();
   // Again and again: when the loader has spoken, looks and answers. True if it looked.

@@ -68,8 +68,7 @@ class AliasList {
  private:
   TapsetLibrary make_library() {
     return TapsetLibrary(sources_, tapset_folders(options_.include),
-                         run_lua_tapsets(
-                             sources_, [this] { return target_.index(); }, printers_));
+                         run_lua_tapsets(sources_, [this] { return target_.index(); }, printers_));
   }
 
   // Empty: nothing that the name stands for is in the target.

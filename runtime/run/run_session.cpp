@@ -36,7 +36,8 @@
 #include "runtime/session/monitor.h"
 #include "runtime/session/report.h"
 #include "runtime/session/stress.h"
-#include "runtime/session/unfollowed.h"
+#include "runtime/target/process/process_target.h"
+#include "runtime/target/report_sites.h"
 
 namespace dj {
 namespace {
@@ -138,7 +139,7 @@ Result<Ended> trace(const Tracing& tracing) {
       tell_warning("DJ5901", fmt::format("the target executed {}: probes do not follow", program));
     if (later.poll()) tracing.arming.look();
     if (tracing.jit != nullptr) tracing.jit->look();
-    session.watch();
+    session.poll();
     if (tracing.monitor != nullptr) tracing.monitor->run(session);
     losses.look();
     if (input) tracing.host_probes.run_input(*input, tracing.arming);
@@ -146,7 +147,7 @@ Result<Ended> trace(const Tracing& tracing) {
     tracing.host_probes.run_child_ends(tracing.drain);
     return events;
   };
-  actions.stopped = [&](bool now) { session.let_loader_wait(!now); };
+  actions.stopped = [&](bool now) { session.let_wait(!now); };
   bool time_is_up = false;
   add_ends(tracing, time_is_up, actions);
   return run_loop(actions);
@@ -189,17 +190,20 @@ void report_run(const Options& options, const Sources& sources, const Compiled& 
                 Session& session, const LuaOutputs& lua, Output& output) {
   tell_late_debug_files();
   output.flush();
-  session.tell_misread_tables();
+  Target* const target = session.target();
+  if (target != nullptr) target->report_misread_tables();
   report_losses({session.words(), compiled.program, compiled.plan, compiled.layout});
   if (options.times) report_times(compiled.times, compiled.program, sources, compiled.layout);
   if (options.times || options.calls) {
     report_calls(compiled.program, compiled.plan, sources, compiled.layout);
   }
-  if (options.verbose > 0 && session.installation() != nullptr)
-    report_unusual_sites(session.sites());
-  if (const Sampler* sampler = session.sampler(); options.verbose > 0 && sampler != nullptr)
-    log_line("djtap: {} taken, {} left out", counted(sampler->taken(), "sample"),
-             sampler->left_out());
+  if (options.verbose > 0 && target != nullptr) {
+    report_unusual_sites(target->sites());
+    const ArmReport arming = target->report();
+    if (arming.samples)
+      log_line("djtap: {} taken, {} left out", counted(arming.samples_taken, "sample"),
+               arming.samples_left_out);
+  }
   print_diags(lua.diags(), sources, options);
   if (output.closed()) tell_error("DJ5012", fmt::format("output ended early: {}", output.error()));
 }
@@ -224,12 +228,11 @@ struct TakenOut {
 };
 
 // The target has ended by itself: a daemon, for one, goes on in what it has forked.
-void warn_of_survivors(const std::vector<pid_t>& forked) {
-  const NamedProcesses living = name_living(forked);
-  if (living.count == 0) return;
+void warn_of_survivors(const ForksLeft& forks) {
+  if (forks.living == 0) return;
   tell_warning("DJ5911", fmt::format("the session ends with the program, but {} that it has forked "
                                      "go on, without probes: {}; attach to one with -p",
-                                     counted(living.count, "process"), living.names));
+                                     counted(forks.living, "process"), forks.names));
 }
 
 // Out of the target if it still runs, and of what it has forked, which may live on.
@@ -239,32 +242,30 @@ TakenOut take_out_probes(const Options& options, Session& session,
   constexpr int kEndingMs = 200;  // a process on its way out has no memory before it has ended
   TakenOut taken = {watch && watch->ended()};
   if (watch && !taken.gone) {
-    Status disarmed = session.disarm();
+    Status disarmed = session.restore();
     taken.all = disarmed.ok() || watch->ended(kEndingMs);
     if (!taken.all)
       tell_error("DJ5014", fmt::format("probes not removed: {}; do it later with: djtap clean {}",
                                        disarmed.error().message, process->pid));
   }
-  std::vector<std::string> failures;
-  const std::vector<pid_t> forked = session.clean_forked(failures);
-  if (options.verbose > 0 && !forked.empty())
-    log_line("djtap: probes removed from {}", counted(forked.size(), "forked process"));
-  if (taken.gone) warn_of_survivors(forked);
-  for (const std::string& failure : failures)
+  const ForksLeft forks = session.restore_forks();
+  if (options.verbose > 0 && forks.count > 0)
+    log_line("djtap: probes removed from {}", counted(forks.count, "forked process"));
+  if (taken.gone) warn_of_survivors(forks);
+  for (const std::string& failure : forks.failures)
     tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
-  taken.all = taken.all && failures.empty();
+  taken.all = taken.all && forks.failures.empty();
   return taken;
 }
 
 // Puts the probes into the target, which runs then; leaves what was found to later sessions.
 Status arm(const Options& options, Session& session, ModuleCodes& codes, StageClock& clock) {
   DJ_TRY_DO(session.arm());
-  const Installation* installation = session.installation();
-  if (installation != nullptr)
-    report_arming(session, clock, options.probes || options.dump.count("probes"), !options.stress);
-  if (options.pid && !options.stress && installation != nullptr && installation->site_count() > 0)
-    warn_of_earlier(*options.pid, session.memory_inode());
-  session.keep(codes);
+  if (Target* const target = session.target()) {
+    report_arming(*target, clock, options.probes || options.dump.count("probes"), !options.stress);
+    if (options.pid && !options.stress) target->warn_of_unprobed();
+  }
+  session.keep();
   codes.remember();
   return ok_status();
 }
@@ -276,33 +277,52 @@ int fail_arming(const Error& error, const Options& options, Session& session,
   if (session.is_in_text()) {
     take_out_probes(options, session, process, watch);
   } else {
-    session.leave_unarmed();
+    session.abandon();
   }
   return exit_code;
+}
+
+// The process, if there is one.
+Targets targets_of(const Options& options, std::optional<TracedProcess>& process,
+                   ModuleCodes& codes, const Compiled& compiled) {
+  Targets targets;
+  if (!process) return targets;
+  targets.push_back(std::make_unique<ProcessTarget>(
+      *process, codes,
+      ProcessInput{.facts = compiled.facts,
+                   .writable_text = options.writable_text,
+                   .thread_rows = options.thread_rows,
+                   .capture_handlers = capture_handlers(compiled.plan)}));
+  return targets;
 }
 
 // Behind it, compiled.layout.header has all that only the session knows.
 Result<Session> create_session(const Options& options, std::optional<TracedProcess>& process,
                                ModuleCodes& codes, Compiled& compiled) {
+  const DetourInput input = {.plan = compiled.plan,
+                             .abis = compiled.abis,
+                             .modules = process ? process->modules : std::vector<MappedModule>(),
+                             .code_bytes = link_bytes(compiled.image),
+                             .switched = patch_options(options, compiled).switched,
+                             .samples = sample_calls(compiled.plan, compiled.layout)};
   Result<Session> session =
-      Session::create(process ? &*process : nullptr, codes, session_input(options, compiled),
-                      std::move(compiled.patches));
+      Session::create(targets_of(options, process, codes, compiled), session_input(compiled),
+                      plan_detours(std::move(compiled.patches), input, codes.kept_files()));
   if (!session.ok()) return session;
   compiled.layout.header = session.value().header();
-  if (const Installation* installed = session.value().installation();
-      installed != nullptr && options.dump.count("detours"))
-    show_stage(options, "detours", installed->dump_detours());
+  if (const Target* target = session.value().target();
+      target != nullptr && options.dump.count("detours"))
+    show_stage(options, "detours", target->dump_detours());
   return session;
 }
 
 // Fails when there is no place at all where a probe can be, and none may come; says why. What is
 // refused only when the target is probed (masks of running threads ...) is a warning.
 Status check_placed(const Options& options, const Compiled& compiled, const Session& session) {
-  const Installation* installation = session.installation();
-  if (installation == nullptr || options.stress || compiled.plan.expects_objects)
-    return ok_status();
-  if (installation->can_be_hit()) return ok_status();
-  const std::vector<InstalledSite> skipped = installation->skipped_sites();
+  const Target* const target = session.target();
+  if (target == nullptr || options.stress || compiled.plan.expects_objects) return ok_status();
+  if (target->can_be_hit()) return ok_status();
+  const std::vector<InstalledSite> skipped = target->skipped_sites();
   const size_t places = skipped.size();
   if (places == 0) return ok_status();
   for (const Probe& probe : compiled.program.probes) {
@@ -393,7 +413,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   Session session = created.take();
   clock.done("place");
   if (Status placed = check_placed(options, compiled, session); !placed.ok())
-    return session.leave_unarmed(), fail(kExitScript, "DJ3022", placed.error().message);
+    return session.abandon(), fail(kExitScript, "DJ3022", placed.error().message);
   // From here on, handlers exist; a launched target still stands.
 
   HostProbes host_probes(session, compiled.plan, process);
@@ -408,7 +428,7 @@ int run_session(const Options& options, const Sources& sources, LuaOutputs& lua,
   drain.run(false);
   if (session.words().errors() > 0) {  // what begin was to prepare is not there
     host_probes.run_error();
-    return session.leave_unarmed(), drain.run(true), output.flush(), kExitRun;
+    return session.abandon(), drain.run(true), output.flush(), kExitRun;
   }
   Result<std::optional<ExitWatch>> watched = watch_exit(process);
   if (!watched.ok()) return fail_attach(watched.error());

@@ -10,6 +10,7 @@
 #include "runtime/patch/hooks.h"
 #include "runtime/run/compiled.h"
 #include "runtime/session/loop.h"
+#include "runtime/target/process/traced_process.h"
 
 namespace dj {
 

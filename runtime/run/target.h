@@ -6,7 +6,8 @@
 #include "compiler/base/result.h"
 #include "compiler/resolve/resolve.h"
 #include "runtime/command/options.h"
-#include "runtime/session/session.h"
+#include "runtime/process/process.h"
+#include "runtime/target/process/traced_process.h"
 
 namespace dj {
 

@@ -76,7 +76,7 @@ Result<std::string> run_control_command(Session& session, const std::string& lin
   std::istringstream words(line);
   std::string command, word, more;
   words >> command >> word >> more;
-  if (session.installation() == nullptr) {
+  if (session.target() == nullptr) {
     return Error{"the session has no target"};
   }
   if (command == "list" && more.empty()) {

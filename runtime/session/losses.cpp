@@ -7,10 +7,10 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
 #include "runtime/output/map_elements.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/os_error.h"
-#include "runtime/session/unfollowed.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/thread_rows.h"
 #include "runtime/shared/thread_table.h"
@@ -79,6 +79,25 @@ std::string room_for_elements(const ArenaView& arena, const Program& program,
 
 // "events", "processes".
 std::string plural(std::string_view noun) { return counted(0, noun).substr(2); }
+
+// "sh (2), sed ..." of the programs that processes of the session have executed; the target can
+// write there. Empty: none has a name.
+std::string executed_names(const ToldWords& words) {
+  constexpr size_t kMostNamed = 8;
+  std::map<std::string, uint64_t> programs;  // two places may have one name
+  for (uint32_t i = 0; i < abi::kExecutedPrograms; ++i) {
+    const auto [name, count] = words.executed_program(i);
+    if (!name.empty() && count > 0) programs[printable(name)] += count;
+  }
+  std::string names;
+  size_t shown = 0;
+  for (const auto& [name, count] : programs) {
+    if (++shown > kMostNamed) break;
+    names += fmt::format("{}{}", shown == 1 ? "" : ", ", name);
+    if (count > 1) names += fmt::format(" ({})", count);
+  }
+  return programs.size() > kMostNamed ? names + " ..." : names;
+}
 
 }  // namespace
 

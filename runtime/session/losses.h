@@ -10,7 +10,7 @@
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
 #include "compiler/stages/program.h"
-#include "runtime/session/told_words.h"
+#include "runtime/memory/told_words.h"
 
 namespace dj {
 

@@ -178,7 +178,7 @@ void Monitor::reset() {
 // All its handlers, wherever they are.
 void Monitor::switch_probe(Session& session, ProbeId probe) {
   std::set<HandlerAt> meant;
-  if (session.installation() != nullptr) {
+  if (session.target() != nullptr) {
     for (const InstalledSite& site : session.sites()) {
       for (const InstalledHandler& each : site.handlers) {
         if (each.probe == probe) meant.insert({site.site, each.handler});

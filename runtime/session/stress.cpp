@@ -87,12 +87,9 @@ double ms(uint64_t ns) { return static_cast<double>(ns) / 1e6; }
 StressFacts stress_facts(const Session& session, std::string program) {
   StressFacts facts;
   facts.program = std::move(program);
-  facts.pause_ms = ms(session.arm_pause_ns());
-  if (session.installation() != nullptr) {
-    facts.sites = session.sites();
-    facts.times = session.installation()->times();
-    facts.memory = session.installation()->site_memory();
-  }
+  if (session.target() == nullptr) return facts;
+  facts.sites = session.sites();
+  facts.arming = session.target()->report();
   return facts;
 }
 
@@ -100,6 +97,7 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Prog
                    const Layout& layout) {
   print_states(facts.sites);
   print_nameless(facts);
+  const InstallTimes& times = facts.arming.times;
   log_line("stress: milliseconds");
   double run_ms = 0;
   for (const auto& [stage, stage_ms] : clock.stages()) {
@@ -109,18 +107,18 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Prog
   log_line(
       "  inside place and arm: analysis {:.1f}, link {:.1f}, detours {:.1f}, threads {:.1f}, "
       "patches {:.1f}",
-      ms(facts.times.prepare_ns), ms(facts.times.link_ns), ms(facts.times.detours_ns),
-      ms(facts.times.move_ns), ms(facts.times.patch_ns));
-  log_line("stress: {} of text copied before, in {:.1f} ms ({:.1f} per 1,000)",
-           counted(facts.times.copies.pages, "page"), ms(facts.times.copies.ns),
-           ms(facts.times.copies.ns) * 1000 /
-               static_cast<double>(std::max<uint64_t>(facts.times.copies.pages, 1)));
-  log_line("stress: target stopped {:.1f} ms{}", facts.pause_ms, to_string(facts.times));
-  if (facts.times.straight_calls != 0) {
+      ms(times.prepare_ns), ms(times.link_ns), ms(times.detours_ns), ms(times.move_ns),
+      ms(times.patch_ns));
+  log_line(
+      "stress: {} of text copied before, in {:.1f} ms ({:.1f} per 1,000)",
+      counted(times.copied_pages, "page"), ms(times.copy_ns),
+      ms(times.copy_ns) * 1000 / static_cast<double>(std::max<uint64_t>(times.copied_pages, 1)));
+  log_line("stress: target stopped {:.1f} ms{}", ms(facts.arming.pause_ns), to_string(times));
+  if (times.straight_calls != 0) {
     log_line("stress: {} led straight to detours; target stopped {:.1f} ms at a time for it",
-             counted(facts.times.straight_calls, "call"), ms(facts.times.straight_calls_ns));
+             counted(times.straight_calls, "call"), ms(times.straight_calls_ns));
   }
-  const std::string memory = to_string(facts.memory);
+  const std::string memory = to_string(facts.arming.memory);
   if (!memory.empty()) log_line("stress: {}", memory);
   Hits hits = read_hits(program, layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;

@@ -6,7 +6,6 @@
 
 #include "compiler/stages/layout.h"
 #include "compiler/stages/program.h"
-#include "runtime/install/install.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/session/session.h"
 
@@ -16,9 +15,7 @@ namespace dj {
 struct StressFacts {
   std::string program;  // path of the executable, where functions of it are looked for; else empty
   std::vector<InstalledSite> sites;
-  InstallTimes times;
-  SiteMemory memory;
-  double pause_ms = 0;
+  ArmReport arming;
 };
 StressFacts stress_facts(const Session& session, std::string program);
 

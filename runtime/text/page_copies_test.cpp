@@ -85,7 +85,9 @@ TEST_F(FileText, NothingIsCopiedWhileItPauses) {
 }
 
 TEST_F(FileText, GoneItLeavesTheRest) {
-  { PageCopying(getpid(), bytes()).pause(); }
+  {
+    PageCopying(getpid(), bytes()).pause();
+  }
   EXPECT_TRUE(is_unchanged());
 }
 

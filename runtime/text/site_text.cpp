@@ -25,9 +25,8 @@ void each_site(const SiteList& sites, const Step& step) {
 
 }  // namespace
 
-Status find_gone(const Stopped& stopped, const SiteList& sites,
-                 const std::vector<MappedModule>& modules) {
-  DJ_TRY(std::vector<MappedModule> now, mapped_modules(stopped.pid()));
+void find_gone(const std::vector<MappedModule>& now, const SiteList& sites,
+               const std::vector<MappedModule>& modules) {
   std::vector<bool> mapped(modules.size());
   for (size_t i = 0; i < modules.size(); i++) {
     mapped[i] = is_mapped(modules[i], now);
@@ -37,6 +36,12 @@ Status find_gone(const Stopped& stopped, const SiteList& sites,
       set_state(*site, SiteState::Gone, "its module was unmapped");
     }
   }
+}
+
+Status find_gone(const Stopped& stopped, const SiteList& sites,
+                 const std::vector<MappedModule>& modules) {
+  DJ_TRY(const std::vector<MappedModule> now, mapped_modules(stopped.pid()));
+  find_gone(now, sites, modules);
   return ok_status();
 }
 
@@ -76,14 +81,14 @@ std::vector<TextPatch> patches_of(const SiteList& sites) {
   return patches;
 }
 
-Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& sites,
+Status write_sites(const TextMemory& memory, TextImage& text, const SiteList& sites,
                    const std::vector<TextPatch>& patches) {
   each_site(sites, [](PatchSite& site) {
     if (site.is_waiting()) {
       set_state(site, site.jump ? SiteState::Optimizing : SiteState::Int3, site.reason.str());
     }
   });
-  Status written = text.write(stopped, patches);
+  Status written = text.write(memory, patches);
   each_site(sites, [](PatchSite& site) {
     if (site.state == SiteState::Optimizing) {
       set_state(site, SiteState::Optimized, "all threads stand outside");
@@ -92,12 +97,12 @@ Status write_sites(const Stopped& stopped, TextImage& text, const SiteList& site
   return written;
 }
 
-Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string& damage) {
+Status restore_sites(const TextMemory& memory, const SiteList& sites, std::string& damage) {
   SiteList armed, known;
   std::copy_if(sites.begin(), sites.end(), std::back_inserter(armed),
                [](const PatchSite* site) { return site->armed() || site->half_written(); });
   TextImage text(armed);
-  text.read(stopped);
+  text.read(memory);
   std::vector<TextPatch> patches;
   for (PatchSite* site : armed) {
     bool readable = true;
@@ -118,8 +123,8 @@ Status restore_sites(const Stopped& stopped, const SiteList& sites, std::string&
                            site->word ? "word" : "text", site->address);
     }
   }
-  DJ_TRY_DO(text.write(stopped, patches));
-  text.read(stopped);
+  DJ_TRY_DO(text.write(memory, patches));
+  text.read(memory);
   for (const TextPatch& patch : patches) {
     bool readable = true;
     if (!text.equals(patch.address, patch.bytes, &readable)) {

@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading by process_vm_readv, some hundred pages a call; writing through /proc/PID/mem, which may
-// write what the program may not.
+// Some hundred pages are read by one call.
 #include "runtime/text/text_image.h"
-
-#include <limits.h>
-#include <sys/uio.h>
 
 #include <algorithm>
 #include <cstring>
@@ -16,10 +12,6 @@
 #include "compiler/base/sort_runs.h"
 
 namespace dj {
-namespace {
-
-}  // namespace
-
 TextImage::TextImage(const SiteList& sites, const SiteList& more) {
   std::vector<std::pair<uint64_t, uint64_t>> pieces;  // none crosses a page
   pieces.reserve(sites.size() + sites.size() / 64 + more.size());
@@ -48,40 +40,25 @@ TextImage::TextImage(const SiteList& sites, const SiteList& more) {
   bytes_ = std::make_unique_for_overwrite<uint8_t[]>(bytes);
 }
 
-// The spans from `next` to `end`, no more than IOV_MAX.
-void TextImage::read(const Stopped& stopped, size_t next, size_t end) {
-  const pid_t tid = stopped.threads().front();  // the first thread may have ended before others
+// The spans from `next` to `end`.
+void TextImage::read(const TextMemory& memory, size_t next, size_t end) {
   while (next < end) {
-    const Span& first = spans_[next];
-    std::vector<iovec> remote;
-    size_t wanted = 0;
-    for (size_t i = next; i < end; i++) {
-      const Span& span = spans_[i];
-      remote.push_back({reinterpret_cast<void*>(span.begin), span.end - span.begin});
-      wanted += span.end - span.begin;
-    }
-    const iovec local = {&bytes_[first.at], wanted};
-    const ssize_t got = process_vm_readv(tid, &local, 1, remote.data(), remote.size(), 0);
-    size_t left = got < 0 ? 0 : static_cast<size_t>(got);
-    for (; next < end && left >= spans_[next].end - spans_[next].begin; next++) {
-      spans_[next].readable = true;
-      left -= spans_[next].end - spans_[next].begin;
-    }
-    if (got >= 0 && static_cast<size_t>(got) == wanted) {
-      continue;
-    }
-    // It ended at a page that is not there, or that only a debugger may read.
+    std::vector<AddressRange> ranges;
+    for (size_t i = next; i < end; i++) ranges.push_back({spans_[i].begin, spans_[i].end});
+    const size_t whole = memory.read_ranges(ranges, &bytes_[spans_[next].at]);
+    for (size_t i = 0; i < whole; i++) spans_[next++].readable = true;
+    if (next >= end) return;
+    // A page that is not there, or that only a debugger may read.
     Span& span = spans_[next++];
     const std::span<uint8_t> bytes(&bytes_[span.at], span.end - span.begin);
-    span.readable = stopped.read(span.begin, bytes).ok();
+    span.readable = memory.read(span.begin, bytes).ok();
   }
 }
 
-void TextImage::read(const Stopped& stopped) {
-  constexpr size_t kAtOnce = 256;
-  static_assert(kAtOnce <= IOV_MAX);
+void TextImage::read(const TextMemory& memory) {
+  constexpr size_t kAtOnce = 256;  // as read_ranges() takes
   parallel<1>((spans_.size() + kAtOnce - 1) / kAtOnce, [&](size_t i) {
-    read(stopped, i * kAtOnce, std::min(spans_.size(), (i + 1) * kAtOnce));
+    read(memory, i * kAtOnce, std::min(spans_.size(), (i + 1) * kAtOnce));
   });
 }
 
@@ -136,8 +113,9 @@ void TextImage::put(const TextPatch& patch, std::vector<Dirty>& dirty) {
   if (joins) {
     Dirty& d = dirty.back();
     // An int3 between patches may be somebody else's (a kernel probe's), who takes it away.
-    d.stale = d.stale || (d.end < patch.address && memchr(byte_at(spans_[first], d.end), arch::kInt3,
-                                                          patch.address - d.end) != nullptr);
+    d.stale =
+        d.stale || (d.end < patch.address && memchr(byte_at(spans_[first], d.end), arch::kInt3,
+                                                    patch.address - d.end) != nullptr);
     d.end = std::max(d.end, end);
     d.last = &patch;
   } else {
@@ -152,21 +130,21 @@ void TextImage::put(const TextPatch& patch, std::vector<Dirty>& dirty) {
 }
 
 // Reads what lies between its patches once more.
-Status TextImage::refresh(const Stopped& stopped, const Dirty& d) {
+Status TextImage::refresh(const TextMemory& memory, const Dirty& d) {
   const Span& span = spans_[d.span];
-  DJ_TRY_DO(stopped.read(d.begin, std::span(byte_at(span, d.begin), d.end - d.begin)));
+  DJ_TRY_DO(memory.read(d.begin, std::span(byte_at(span, d.begin), d.end - d.begin)));
   for (const TextPatch* patch = d.first; patch <= d.last; patch++) {
     memcpy(byte_at(span, patch->address), patch->bytes.data(), patch->bytes.size());
   }
   return ok_status();
 }
 
-Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& patches) {
+Status TextImage::write(const TextMemory& memory, const std::vector<TextPatch>& patches) {
   const auto below = [](const TextPatch& a, const TextPatch& b) { return a.address < b.address; };
   if (!std::is_sorted(patches.begin(), patches.end(), below)) {  // as sites lean on each other
     std::vector<TextPatch> ascending = patches;
     std::sort(ascending.begin(), ascending.end(), below);
-    return write(stopped, ascending);
+    return write(memory, ascending);
   }
   std::vector<Dirty> dirty;
   for (const TextPatch& patch : patches) put(patch, dirty);
@@ -175,11 +153,11 @@ Status TextImage::write(const Stopped& stopped, const std::vector<TextPatch>& pa
   Status written = ok_status();
   parallel(dirty.size(), [&](size_t i) {
     const Dirty& d = dirty[i];
-    Status done = d.stale ? refresh(stopped, d) : ok_status();
+    Status done = d.stale ? refresh(memory, d) : ok_status();
     if (done.ok() && d.first == d.last) {
-      done = stopped.write(d.first->address, d.first->bytes);
+      done = memory.write(d.first->address, d.first->bytes);
     } else if (done.ok()) {
-      done = stopped.write(d.begin, std::span(byte_at(spans_[d.span], d.begin), d.end - d.begin));
+      done = memory.write(d.begin, std::span(byte_at(spans_[d.span], d.begin), d.end - d.begin));
     }
     if (done.ok()) return;
     std::lock_guard lock(failing);

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
-#include "runtime/process/stopped.h"
+#include "runtime/process/text_memory.h"
 #include "runtime/text/site_text.h"
 
 namespace dj {
@@ -28,7 +28,7 @@ class TextImage {
   const std::vector<Span>& spans() const { return spans_; }
 
   // Reads all of it, by few system calls. What cannot be read is marked.
-  void read(const Stopped& stopped);
+  void read(const TextMemory& memory);
   // As it was read, and changed by write(): are these bytes at `address`? *readable: false when the
   // page was not there. `address` and `bytes` are of one of the sites.
   // Several threads may ask.
@@ -40,10 +40,10 @@ class TextImage {
 
   // Writes patches of the sites, whose pages are readable. Whenever djtap is killed, each of them
   // is written as a whole or not at all, as write_patches() does.
-  Status write(const Stopped& stopped, const std::vector<TextPatch>& patches);
+  Status write(const TextMemory& memory, const std::vector<TextPatch>& patches);
 
  private:
-  void read(const Stopped& stopped, size_t next, size_t end);
+  void read(const TextMemory& memory, size_t next, size_t end);
   // What is written at once: one patch, or all of a page with what lies between them.
   struct Dirty {
     size_t span;  // of the first byte
@@ -52,7 +52,7 @@ class TextImage {
     bool stale;                     // what lies between them may have changed since it was read
   };
   void put(const TextPatch& patch, std::vector<Dirty>& dirty);
-  Status refresh(const Stopped& stopped, const Dirty& dirty);
+  Status refresh(const TextMemory& memory, const Dirty& dirty);
   size_t span_at(uint64_t address) const;  // index
   uint8_t* byte_at(const Span& span, uint64_t address) const {
     return &bytes_[span.at + (address - span.begin)];

@@ -12,8 +12,6 @@ MANY_PARAMETERS = {
     "runtime/agent/ask.h:ask_kernel",
     "runtime/agent/foreach.cpp:dj_foreach_begin",
     "runtime/agent/syscall.h:raw_syscall",
-    "runtime/memory/session_memory.cpp:SessionMemory::create",
-    "runtime/memory/session_memory.cpp:SessionMemory::create_more",
     "runtime/run/check_script.cpp:check_against",
     "runtime/run/run_session.cpp:run_session",
 }
@@ -38,9 +36,8 @@ MANY_MEMBERS = {
     "compiler/tapset/library.h:TapsetLibrary",
     "runtime/command/options.h:Options",
     "runtime/doctor/patient.h:Patient",
-    "runtime/install/install.h:Installation",
     "runtime/output/drain.cpp:Drain::State",
-    "runtime/patch/kept_detours.cpp:KeptDetours::Row",
+    "runtime/detours/kept_detours.cpp:KeptDetours::Row",
     "runtime/patch/kept_patches.cpp:PlaceRow",
     "runtime/patch/patch.h:PatchSite",
     "runtime/process/map_query.cpp:Query",
@@ -48,7 +45,6 @@ MANY_MEMBERS = {
     "runtime/run/run_session.cpp:Tracing",
     "runtime/session/jit_watch.h:JitWatch",
     "runtime/session/monitor.h:Monitor",
-    "runtime/session/session.h:Session",
     "runtime/session/stack_tables.h:StackTables",
     "runtime/shared/abi.h:Header",
     "runtime/shared/context.h:Context",
@@ -62,13 +58,13 @@ MANY_MEMBERS = {
 
 # {folder: how many of its files name the word}.
 WORDS = {
-    "pid_t": {"runtime/clean": 9, "runtime/install": 7, "runtime/memory": 13, "runtime/run": 10,
-              "runtime/session": 12, "runtime/text": 8},
+    "pid_t": {"runtime/clean": 9, "runtime/install": 7, "runtime/memory": 13, "runtime/run": 9,
+              "runtime/session": 2, "runtime/text": 7},
     "Stopped": {"runtime/clean": 5, "runtime/doctor": 2, "runtime/install": 11, "runtime/memory": 12, "runtime/run": 1,
-                "runtime/session": 10, "runtime/text": 10},
-    "user_regs_struct": {"runtime/clean": 2, "runtime/memory": 3, "runtime/session": 4, "runtime/text": 1},
+                "runtime/text": 8},
+    "user_regs_struct": {"runtime/clean": 2, "runtime/memory": 3, "runtime/text": 1},
     '"/proc': {"compiler/base": 2, "compiler/debuginfo": 1, "runtime/clean": 2, "runtime/doctor": 1, "runtime/memory": 3,
-               "runtime/patch": 1, "runtime/run": 3, "runtime/session": 3, "stdlib": 1},
+               "runtime/patch": 1, "runtime/run": 3, "runtime/session": 1, "stdlib": 1},
 }
 
 # Variables of compiler/lower that change while djtap runs: LLVM's description of the processor, made once, and the lock around its use.
@@ -110,7 +106,7 @@ UNTIDY = {
     "runtime/lua/lua_watch.cpp",
     "runtime/lua/sandbox.h",
     "runtime/memory/debug_object.cpp",
-    "runtime/memory/detour_notes.cpp",
+    "runtime/detours/detour_notes.cpp",
     "runtime/memory/target_maps.cpp",
     "runtime/output/output.cpp",
     "runtime/output/progress.cpp",

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// There are few islands: one for each 2 GB of modules.
+#include "runtime/detours/code_areas.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace dj {
+
+void CodeAreas::add_island(const AddressRange& served, uint64_t base, std::span<uint8_t> view) {
+  islands_.emplace_back(base, view);
+  served_.push_back(served);
+}
+
+void CodeAreas::set_stubs(std::vector<StubPages> pages, std::span<uint8_t> view) {
+  stubs_ = std::move(pages);
+  stubs_view_ = view;
+}
+
+std::optional<size_t> CodeAreas::index_near(uint64_t address) const {
+  for (size_t i = 0; i < served_.size(); i++) {
+    if (served_[i].contains(address)) return i;
+  }
+  return std::nullopt;
+}
+
+Island* CodeAreas::island_at(uint64_t address) {
+  for (Island& island : islands_) {
+    if (island.contains(address)) return &island;
+  }
+  return nullptr;
+}
+
+uint64_t CodeAreas::bytes_left() const {
+  uint64_t sum = 0;
+  for (const Island& island : islands_) sum += island.bytes_left();
+  return sum;
+}
+
+std::span<const uint8_t> CodeAreas::view(uint64_t address, uint64_t bytes) const {
+  for (const Island& island : islands_) {
+    if (island.contains(address)) return island.view(address, bytes);
+  }
+  return {};
+}
+
+std::span<uint8_t> CodeAreas::stub_view(uint64_t address, uint64_t bytes) const {
+  auto pages = std::upper_bound(stubs_.begin(), stubs_.end(), address,
+                                [](uint64_t at, const StubPages& p) { return at < p.range.end; });
+  CHECK(pages != stubs_.end());
+  const AddressRange& range = pages->range;
+  CHECK(range.contains(address) && address + bytes <= range.end);
+  return stubs_view_.subspan(pages->at + (address - range.begin), bytes);
+}
+
+}  // namespace dj

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// The first place of a site decides.
+#include "runtime/memory/site_biases.h"
+
+namespace dj {
+
+void write_biases(const abi::Header& header, const PatchPlan& patches,
+                  const std::vector<MappedModule>& modules) {
+  auto* infos = reinterpret_cast<abi::SiteInfo*>(header.sites);
+  if (infos == nullptr) return;
+  std::vector<bool> known(header.site_count);
+  for (const std::vector<PatchSite>* places : {&patches.sites, &patches.hooks}) {
+    for (const PatchSite& place : *places) {
+      for (const SiteId id : place.owners) {
+        if (!known[id]) infos[id].bias = modules[place.module].bias;
+        known[id] = true;
+      }
+    }
+  }
+}
+
+}  // namespace dj

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// Load biases of sites in the arena: handlers read static variables by them.
+#pragma once
+#include <vector>
+
+#include "runtime/patch/patch_plan.h"
+#include "runtime/process/mapped_module.h"
+#include "runtime/shared/abi.h"
+
+namespace dj {
+
+// Writes them for all sites of the plan. A file that is mapped twice has two biases and one
+// SiteInfo: static variables are then those of the place that the plan has first. header: djtap's
+// own, of the formatted arena. `modules`: by PatchSite::module.
+void write_biases(const abi::Header& header, const PatchPlan& patches,
+                  const std::vector<MappedModule>& modules);
+
+}  // namespace dj

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// The plan of patches as text. A launched command dies unstarted with its TracedProcess.
+#include "runtime/run/dry_run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/base/counted.h"
+#include "compiler/base/printable.h"
+
+namespace dj {
+namespace {
+
+const char* what_was_done(const std::optional<TracedProcess>& process) {
+  if (!process) return "there is no target";
+  return process->is_child ? "the command was loaded, stopped and killed before it ran"
+                           : "the process was not changed";
+}
+
+}  // namespace
+
+std::string dry_run(const std::optional<TracedProcess>& process, const PatchPlan& patches,
+                    const Plan& plan) {
+  std::string text;
+  size_t jumps = 0, traps = 0, sites = 0;
+  if (process) {
+    for (InstalledSite& site : list_sites(patches, process->modules)) {
+      if (site.state == SiteState::Registered)
+        site.state = site.jump ? SiteState::Optimized : SiteState::Int3;
+      jumps += site.state == SiteState::Optimized;
+      traps += site.state == SiteState::Int3;
+      ++sites;
+      text += printable(to_string(site)) + "\n";
+    }
+  }
+  const auto host_probes =
+      std::count_if(plan.host_probes.begin(), plan.host_probes.end(),
+                    [](const HostProbe& probe) { return probe.when != HostProbe::When::Never; });
+  return text +
+         fmt::format(
+             "dry run: {} of {} would be armed, {} by jump, {} by int3; {} in djtap itself; {}\n",
+             jumps + traps, counted(sites, "site"), jumps, traps,
+             host_probes == 1 ? "1 probe runs" : fmt::format("{} probes run", host_probes),
+             what_was_done(process));
+}
+
+}  // namespace dj

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// ArmReport: what arming a target has come to, in numbers.
+#pragma once
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace dj {
+
+// Times in nanoseconds.
+struct InstallTimes {
+  uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0;  // before arm()
+  uint64_t move_ns = 0, patch_ns = 0;                    // of arm()
+  uint64_t copied_pages = 0, copy_ns = 0;                // of text, before arm() and beside it
+  uint64_t live_ns = 0;                                  // writing text while the program runs
+  size_t straight_calls = 0;                             // written later (straight_calls.h),
+  uint64_t straight_calls_ns = 0;  // for which the target stood so long at a time, at most
+};
+
+// What was done while the program ran: "; while it ran ..."; empty: nothing.
+std::string to_string(const InstallTimes& times);
+
+// SiteMemory: what the places of a session take of the target's memory, in bytes, all places
+// together. Without the script's own data, and without the texts that probefunc() and pp() give.
+struct SiteMemory {
+  size_t places = 0;     // patched, or once so
+  uint64_t detours = 0;  // code, with the agent's system call hooks
+  uint64_t stubs = 0;    // pages of five-byte jumps to detours
+  uint64_t journal = 0;  // original and new bytes
+  uint64_t tables = 0;   // SiteInfo of the plan's sites
+  uint64_t traps = 0;    // look-up from an int3 to its detour
+
+  uint64_t total() const { return detours + stubs + journal + tables + traps; }
+};
+
+// "118.2 bytes a place: detours 61.0, ..."; empty: there is no place.
+std::string to_string(const SiteMemory& memory);
+
+struct ArmReport {
+  size_t armed = 0;  // places of probed functions whose text is patched
+  size_t sites = 0;  // entries of Target::sites()
+  InstallTimes times;
+  SiteMemory memory;
+  uint64_t pause_ns = 0;  // how long the target stood still: all stops up to arm() together
+  // timer.profile: samples of running threads that were taken, and that were not.
+  bool samples = false;
+  uint64_t samples_taken = 0, samples_left_out = 0;
+};
+
+}  // namespace dj

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// ProcessTarget: a process as a Target. It stops the process by ptrace, maps the session's memory
+// into it, and leads its text to detours (runtime/install). The files process_*.cpp beside this one
+// hold an ability each.
+#pragma once
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "runtime/install/install.h"
+#include "runtime/memory/debug_list.h"
+#include "runtime/memory/known_maps.h"
+#include "runtime/memory/session_memory.h"
+#include "runtime/memory/told_words.h"
+#include "runtime/process/module_watch.h"
+#include "runtime/target/process/sampler.h"
+#include "runtime/target/process/traced_process.h"
+#include "runtime/target/target.h"
+
+namespace dj {
+
+// ProcessInput: what a ProcessTarget must know besides its process.
+struct ProcessInput {
+  TargetFacts facts;              // of the process, those that the handlers are compiled for
+  bool writable_text = false;     // of objects that come later, text is trusted (trust_writable())
+  bool thread_rows = true;        // threads may count in rows of their own (thread_rows.h)
+  uint64_t capture_handlers = 0;  // that the arena has room for (capture_handlers())
+};
+
+class ProcessTarget : public Target {
+ public:
+  // `process`, `codes`: live as long as this object; map() takes the stopped threads of a launched
+  // process.
+  ProcessTarget(TracedProcess& process, ModuleCodes& codes, ProcessInput input);
+
+  const std::vector<MappedModule>& objects() const override { return objects_.known; }
+  TargetFacts facts() const override;
+  SessionFacts arena_facts() const override;
+  AgentPlaces agent_places() const override { return threads_.places; }
+
+  Result<CodeAreas> map(DetourPlan& plan, const Layout& layout) override;
+  void place(Detours detours, const abi::Header& header) override;
+  Status arm() override;
+  void abandon() override;
+  Status restore() override;
+  bool is_in_text() override { return !sets_.empty() && sets_.front().installation.is_in_text(); }
+  ForksLeft restore_forks() override;
+  void keep() override;
+
+  Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) override;
+  // Gives the text of places back whose handlers have been off for 300 ms, gives hot guards another
+  // form, takes out what may trap when the program asks for a signal stack that is too small for
+  // it, leads calls straight to detours in a program that computes, and tells debuggers of new
+  // code.
+  void poll() override;
+  std::string why_over() const override;
+  void sample(size_t host_probe) override;
+  void report_misread_tables() override;
+
+  std::optional<uint32_t> objects_event() const override;
+  void answer_objects(uint32_t event) override;
+  void let_wait(bool waits) override;
+  Result<LaterObjects> find_objects() override;
+  void know(const LaterObjects& objects) override;
+
+  std::vector<InstalledSite> sites() const override;
+  std::vector<InstalledSite> latest_sites() const override;
+  std::vector<InstalledSite> skipped_sites() const override;
+  bool can_be_hit() const override { return first().can_be_hit(); }
+  bool watches_objects() const override { return first().has_trap(); }
+  ArmReport report() const override;
+  std::string dump_detours() const override { return dump(first().detours()); }
+  // Of processes that it had started before the session.
+  void warn_of_unprobed() override;
+  size_t take_unraised() override { return std::exchange(watch_.unraised, 0); }
+
+ private:
+  // ProbeSet: what came into the process together.
+  struct ProbeSet {
+    SessionMemory memory;
+    Installation installation;
+  };
+  const Installation& first() const { return sets_.front().installation; }
+  Installation& first() { return sets_.front().installation; }
+  const SessionMemory& memory() const { return sets_.front().memory; }
+  ToldWords words() const { return ToldWords(arena(), header_.words); }
+  ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
+
+  // process_target.cpp
+  Status hold();
+  Result<bool> can_have_rows(const DetourPlan& plan, const Layout& layout) const;
+  Result<CodeAreas> map_first(DetourPlan& plan, const Layout& layout);
+  Result<CodeAreas> map_later(DetourPlan& plan);
+  void let_go();
+  Status arm_first();
+  Status prepare_threads();
+  Status raise(const Stopped& stopped, const Detours& detours);
+  Status restore_all(Stopped& stopped);
+  Status take_out(Stopped& stopped, ProbeSet& set);
+  Status send_home(Stopped& stopped);
+  void note_samples(const Detours& detours);
+  void count_left_calls_of(const Stopped& stopped) const;
+  // process_objects.cpp
+  Result<Stopped> stop_target();  // TargetGone: it has executed another program
+  Status arm_later();
+  void abandon_later();
+  void close_loader_talk();
+  // process_watch.cpp
+  // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
+  // addresses anything may be.
+  bool is_in_target(const Stopped& stopped) const;
+  Status do_text_work(bool if_awaited);  // if_awaited: only if a place is to be written again
+  void warn_of_denied();
+  // Before the first handler runs: those do without what seccomp filters deny. Which calls.
+  Result<uint64_t> obey_filters(const Stopped& stopped);
+  void cool(Installation& installation);
+  void lead_calls();
+  void write_straight_calls(Installation& installation);
+  void clear_tracee();
+  void clean_child(pid_t child);
+  void withdraw_traps();
+  // process_code.cpp
+  Island* island_at(uint64_t address);  // null: in none of this session's
+  void show_code();
+
+  TracedProcess& process_;
+  ModuleCodes& codes_;
+  ProcessInput input_;
+  const Layout* layout_ = nullptr;
+  abi::Header header_ = {};
+  std::deque<ProbeSet> sets_;  // the first: of the session's begin
+  // Of objects that could not be probed: some thread may be in its code yet, and own_code lists it.
+  std::deque<ProbeSet> spent_;
+  // From map() to arm(), and never of a process that runs meanwhile.
+  struct Held {
+    std::optional<Stopped> stopped;
+    UnstartedChild unstarted;  // dies before `stopped`
+    uint64_t pause_ns = 0;
+  } held_;
+  struct Objects {
+    std::vector<MappedModule> known;
+    ModuleWatch watch;
+    KnownMaps maps;              // empty before the first of them
+    uint32_t answered = 0;       // what the loader has been told
+    std::string gs_base_setter;  // an object that was opened and may set the gs base
+  } objects_;
+  struct Threads {
+    AgentPlaces places;
+    std::optional<RseqArea> awaited_rseq;  // a launched process has not set its control block yet
+    bool has_rows = false;                 // thread_rows.h
+  } threads_;
+  struct Watch {
+    uint64_t next_ns = 0;
+    uint64_t used_at_arm_ns = 0;  // processor_ns() of the process
+    uint64_t told_denied = 0;     // system calls (denied.h)
+    size_t unraised = 0;
+    DebugList debug_list;
+    size_t shown = 0;  // OwnIslands that it shows
+    uint64_t show_next_ns = 0;
+    std::optional<Sampler> sampler;
+    std::map<size_t, Sampler::Point> sample_points;  // by index in Plan::host_probes
+  } watch_;
+};
+
+// Fails (Unsupported) where a thread catches system calls: those of handlers would never come back.
+Status check_uncaught(const Stopped& stopped);
+
+// What handlers that make none of these system calls (runtime/shared/denied.h) cannot do: "; reads
+// of memory are errors"; empty: they do without.
+const char* what_fails(uint64_t denied);
+
+// Where the arena of this session can lie: free in djtap and in `process` (null: djtap alone).
+Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes);
+
+}  // namespace dj

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+// What djtap does to the text of a process while it runs: places whose probes are switched off and
+// on, guards where too many arrive, traps that the program can no longer bear.
+#include <fmt/format.h>
+#include <sys/syscall.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "runtime/clean/clean.h"
+#include "runtime/output/tell.h"
+#include "runtime/process/kin.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/own_tracee.h"
+#include "runtime/process/pid_space.h"
+#include "runtime/process/process.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/process/seccomp_filters.h"
+#include "runtime/shared/denied.h"
+#include "runtime/shared/thread_table.h"
+#include "runtime/target/process/process_target.h"
+#include "runtime/target/report_sites.h"
+
+namespace dj {
+
+const char* what_fails(uint64_t denied) {
+  const bool reads = (denied & abi::asked_bit(SYS_process_vm_readv)) != 0;
+  return reads ? "; reads of memory are errors" : "";
+}
+
+// By the memory that is open already: a failure here would leave probes where they are.
+bool ProcessTarget::is_in_target(const Stopped& stopped) const {
+  uint64_t ticket = 0;
+  const std::span bytes(reinterpret_cast<uint8_t*>(&ticket), sizeof ticket);
+  return stopped.read(header_.arena_base + offsetof(abi::Header, ticket), bytes).ok() &&
+         ticket == header_.ticket;
+}
+
+Status ProcessTarget::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
+  for (ProbeSet& set : sets_) set.installation.switch_handlers(handlers, on, by);
+  return do_text_work(true);
+}
+
+Status ProcessTarget::do_text_work(bool if_awaited) {
+  std::vector<std::pair<Installation*, TextWork>> work;
+  bool any = false, awaited = false, live = true;
+  for (ProbeSet& set : sets_) {
+    auto& [at, todo] = work.emplace_back(&set.installation, set.installation.text_work());
+    any = any || !todo.empty();
+    awaited = awaited || !todo.wake.empty();
+    live = live && todo.live;
+  }
+  if (!any || (if_awaited && !awaited)) return ok_status();
+  DJ_TRY(Stopped stopped, live ? Stopped::stop_one(process_.pid) : Stopped::stop(process_.pid));
+  if (!is_in_target(stopped)) return ok_status();
+  for (auto& [installation, todo] : work) {
+    todo.live = live;
+    if (!todo.empty()) DJ_TRY_DO(installation->do_text_work(stopped, todo));
+  }
+  return ok_status();
+}
+
+void ProcessTarget::poll() {
+  constexpr uint64_t kIntervalNs = 50'000'000, kAfterFailureNs = 2'000'000'000;
+  if (sets_.empty() || !Stopped::let_go_of_late() || now_ns() < watch_.next_ns) return;
+  let_go_of_own_tracee(process_.pid);
+  const bool runs_long = watch_.next_ns != 0;
+  watch_.next_ns = now_ns() + kIntervalNs;
+  warn_of_denied();
+  if (words().tracee() != 0) clear_tracee();
+  if (first().small_stack() != 0) return withdraw_traps();
+  report_misread_tables();
+  for (ProbeSet& set : sets_) cool(set.installation);
+  lead_calls();
+  // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
+  if (!do_text_work(false).ok()) watch_.next_ns = now_ns() + kAfterFailureNs;
+  if (runs_long) show_code();
+}
+
+void ProcessTarget::warn_of_denied() {
+  const uint64_t denied = words().denied() & ~watch_.told_denied;
+  watch_.told_denied |= denied;
+  if (denied != 0) {
+    tell_warning("DJ4906", fmt::format("the program has installed a seccomp filter: handlers do "
+                                       "without the system calls that it denies{}",
+                                       what_fails(denied)));
+  }
+}
+
+Result<uint64_t> ProcessTarget::obey_filters(const Stopped& stopped) {
+  DJ_TRY(uint64_t denied, denied_by_filters(stopped));
+  if (denied == 0) return denied;
+  const auto own_pid =
+      static_cast<uint64_t>(own_numbers(process_.pid).pid);  // handlers may not ask
+  const auto put = [&](size_t at, const uint64_t& word) {
+    return stopped.write(memory().threads() + at,
+                         {reinterpret_cast<const uint8_t*>(&word), sizeof word});
+  };
+  DJ_TRY_DO(put(offsetof(abi::ThreadTable, pid), own_pid));
+  DJ_TRY_DO(put(offsetof(abi::ThreadTable, denied), denied));
+  words().add_denied(denied);
+  watch_.told_denied = denied;
+  tell_warning("DJ4903", fmt::format("process {} runs under a seccomp filter: handlers do without "
+                                     "the system calls that it denies{}",
+                                     process_.pid, what_fails(denied)));
+  return denied;
+}
+
+void ProcessTarget::report_misread_tables() {
+  const auto tell = [](Installation& installation) {
+    for (const std::string& place : installation.misread_tables()) {
+      tell_warning("DJ5910", fmt::format("a jump table was read wrong: a thread arrived inside the "
+                                         "jump at {}, and went on in the detour",
+                                         place));
+    }
+  };
+  for (ProbeSet& set : sets_) tell(set.installation);
+}
+
+void ProcessTarget::cool(Installation& installation) {
+  constexpr uint64_t kHotTraps = 1000;  // a trap takes about a microsecond
+  std::vector<size_t> hot = installation.hot_guards(kHotTraps);
+  const bool leads = installation.look_for_led_jumps(codes_.read_text());
+  if (hot.empty() && !leads) return;
+  Result<Stopped> stopped =
+      Stopped::stop(process_.pid);  // a target that has just ended is no error here
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
+  Status cooled = leads ? installation.lead_jumps(stopped.value(), hot) : ok_status();
+  if (cooled.ok() && !hot.empty()) cooled = installation.cool_guards(stopped.value(), hot);
+  if (!leads) installation.look_for_led_jumps(codes_.read_text());
+  if (!cooled.ok()) tell_undone(cooled.error().message);
+}
+
+// A program that waits most of its time, and a server whose children do, would stand once more for
+// nothing.
+void ProcessTarget::lead_calls() {
+  constexpr uint64_t kWorthNs = 50'000'000;
+  if (processor_ns(process_.pid) < watch_.used_at_arm_ns + kWorthNs) return;
+  std::vector<Installation*> all;
+  for (ProbeSet& set : sets_) all.push_back(&set.installation);
+  // One after the other: each reads whole objects, beside a target that computes.
+  bool looking = std::ranges::any_of(
+      all, [](const Installation* one) { return one->is_looking_for_straight_calls(); });
+  for (Installation* installation : all) {
+    if (!looking) installation->look_for_straight_calls(process_.pid, codes_.read_text());
+    looking = looking || installation->is_looking_for_straight_calls();
+    if (installation->has_straight_calls()) write_straight_calls(*installation);
+  }
+}
+
+void ProcessTarget::write_straight_calls(Installation& installation) {
+  if (!installation.choose_straight_calls(installation.detours().places())) return;
+  Result<Stopped> stopped = Stopped::stop(process_.pid);
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
+  const Status written = installation.write_straight_calls(stopped.value());
+  if (!written.ok()) tell_undone(written.error().message);
+}
+
+// A process that waits for it before it is traced by another, where each SIGTRAP would be a stop.
+// Guards where nobody arrives stay.
+void ProcessTarget::clear_tracee() {
+  const pid_t tracee = number_seen(static_cast<pid_t>(words().tracee()), process_.pid);
+  const bool traps = std::ranges::any_of(
+      sets_, [](const ProbeSet& set) { return set.installation.is_met_by_traps(); });
+  if (traps && tracee == process_.pid) {
+    first().want_no_traps(abi::kTraced);
+    withdraw_traps();
+  } else if (traps && is_kin(tracee, process_.pid)) {
+    clean_child(tracee);
+  }
+  words().answer_tracee();
+}
+
+void ProcessTarget::clean_child(pid_t child) {
+  std::vector<std::string> failures;
+  for (auto set = sets_.rbegin(); set != sets_.rend(); ++set)
+    clean_process(set->memory.inode(), child, failures);
+  for (const std::string& failure : failures)
+    tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
+}
+
+void ProcessTarget::withdraw_traps() {
+  Result<Stopped> stopped = Stopped::stop(process_.pid);
+  if (!stopped.ok() || !is_in_target(stopped.value())) return;
+  Status withdrawn = ok_status();
+  for (auto set = sets_.rbegin(); set != sets_.rend() && withdrawn.ok(); ++set)
+    withdrawn = set->installation.withdraw_traps(stopped.value());
+  if (!withdrawn.ok()) tell_undone(withdrawn.error().message);
+  stopped.value().release();
+  warn_skipped_sites(sites());
+}
+
+}  // namespace dj

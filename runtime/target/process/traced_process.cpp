@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process before the session, launched or looked at.
+#include "runtime/target/process/traced_process.h"
+
+#include <sys/syscall.h>
+
+#include <algorithm>
+
+#include "runtime/clean/clean.h"
+#include "runtime/process/child_wait.h"
+#include "runtime/process/process.h"
+#include "runtime/process/rseq_query.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/process/seccomp_filters.h"
+#include "runtime/shared/denied.h"
+
+namespace dj {
+
+UnstartedChild::~UnstartedChild() {
+  if (pid_ > 0) kill_child(pid_);
+}
+
+Result<TracedProcess> TracedProcess::launch(ForkedChild child) {
+  DJ_TRY(Launched launched, dj::launch(std::move(child)));
+  TracedProcess process;
+  process.pid = launched.pid;
+  process.is_child = true;
+  process.unstarted = UnstartedChild(launched.pid);
+  process.stopped.emplace(std::move(launched.stopped));
+  process.scout = std::move(launched.scout);
+  DJ_TRY(process.modules, mapped_modules(process.pid));
+  return process;
+}
+
+Result<TracedProcess> TracedProcess::open(pid_t pid) {
+  DJ_TRY_DO(check_traceable(pid));
+  DJ_TRY_DO(check_unheld(pid));
+  TracedProcess process;
+  process.pid = pid;
+  DJ_TRY(process.modules, mapped_modules(pid));
+  return process;
+}
+
+Status TracedProcess::find_rseq() {
+  if (scout) {
+    rseq_registered = scout->rseq().has_value();
+    if (rseq_registered) rseq_offset = scout->rseq()->offset;
+    return ok_status();
+  }
+  std::optional<Stopped> here;  // a running process stands for this moment, if it must
+  if (!stopped) {
+    if (std::optional<int64_t> offset = glibc_rseq_offset(pid, modules)) {
+      rseq_registered = true;
+      rseq_offset = *offset;
+      return ok_status();
+    }
+    DJ_TRY(Stopped running, Stopped::stop(pid));
+    here.emplace(std::move(running));
+  }
+  const Stopped& threads = stopped ? *stopped : *here;
+  DJ_TRY(std::optional<RseqArea> area, threads.rseq(threads.threads().front()));
+  rseq_registered = area.has_value();
+  if (area) rseq_offset = area->offset;
+  return ok_status();
+}
+
+ReadWord word_reader(pid_t pid) {
+  return [pid](uint64_t address, uint64_t& word) {
+    return RunningMemory(pid).read(address, &word, sizeof word);
+  };
+}
+
+namespace {
+
+// Which system calls seccomp filters deny (runtime/shared/denied.h).
+Result<uint64_t> denied_now(const TracedProcess& process) {
+  if (!has_confined_threads(process.pid)) return uint64_t{0};
+  if (process.stopped) return denied_by_filters(*process.stopped);
+  DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
+  return denied_by_filters(stopped);
+}
+
+}  // namespace
+
+Result<TargetFacts> TracedProcess::facts(bool has_rseq) const {
+  DJ_TRY(const uint64_t denied, denied_now(*this));
+  TargetFacts facts;
+  facts.has_rseq = has_rseq;
+  facts.is_running = !is_child;
+  if ((denied & abi::asked_bit(SYS_rt_sigreturn)) != 0)
+    facts.no_int3 = "the program's seccomp filter denies rt_sigreturn";
+  // The imports of a program that has only been started are bound in its scout.
+  facts.read_word = word_reader(scout ? scout->pid() : pid);
+  return facts;
+}
+
+std::vector<std::string> TracedProcess::module_paths() const {
+  std::vector<std::string> paths;
+  for (const MappedModule& module : modules) {
+    // A file that is mapped twice is one to resolve(): each of its sites is then at two places.
+    const bool known = std::find(paths.begin(), paths.end(), module.path) != paths.end();
+    if (module.is_vdso || known) continue;
+    paths.insert(module.is_executable_file ? paths.begin() : paths.end(), module.path);
+  }
+  // Not by address, which is another one each time: plans are kept.
+  if (!paths.empty()) std::sort(paths.begin() + 1, paths.end());
+  return paths;
+}
+
+}  // namespace dj
