@@ -47,20 +47,21 @@ std::string typed(const std::string& option, const std::string& value) {
 
 // --stress writes the script itself; with --coverage there is neither script nor process.
 void check_stress(Options& options, const std::vector<std::string>& words) {
-  if (!options.stress) {
-    if (!options.coverage.empty()) refuse_together("--coverage", "goes with --stress");
+  if (!options.stress.pattern) {
+    if (!options.stress.coverage.empty()) refuse_together("--coverage", "goes with --stress");
     return;
   }
-  if (options.script_text || options.list || !words.empty())
+  if (options.script.text || options.list.pattern || !words.empty())
     refuse_together("--stress", "goes with neither a script nor -l");
-  bool has_target = options.pid || !options.command.empty();
-  if (has_target != options.coverage.empty())
+  bool has_target = options.target.pid || !options.target.command.empty();
+  if (has_target != options.stress.coverage.empty())
     refuse_together("--stress",
                     "needs a process (-c, -p or --), or --coverage FILE without a process");
-  if (options.stress->find_first_of("\"\\\n") != std::string::npos)
-    refuse("--stress", "takes a pattern of functions: \"libc.so.6!*\"", *options.stress);
-  options.script_text = stress_script(options.stress->empty() ? "*" : *options.stress);
-  widen_for_stress(options.limits);
+  if (options.stress.pattern->find_first_of("\"\\\n") != std::string::npos)
+    refuse("--stress", "takes a pattern of functions: \"libc.so.6!*\"", *options.stress.pattern);
+  options.script.text =
+      stress_script(options.stress.pattern->empty() ? "*" : *options.stress.pattern);
+  widen_for_stress(options.session.limits);
 }
 
 // --color[=WHEN] as stap has it. False: it is another option.
@@ -70,29 +71,30 @@ bool set_colour(Options& options, const std::string& word) {
   const std::string when = word.size() == name.size() ? "always" : word.substr(name.size() + 1);
   if (when != "always" && when != "never" && when != "auto")
     throw not_taken(name, "always, never or auto", when, {"always", "never", "auto"});
-  if (when != "auto") options.colour = when == "always";
+  if (when != "auto") options.messages.colour = when == "always";
   return true;
 }
 
 // stap's -p is a number of its passes.
 void check_process(const Options& options) {
   constexpr int kPasses = 5;
-  if (!options.pid) return;
-  if (!options.command.empty())
+  if (!options.target.pid) return;
+  if (!options.target.command.empty())
     refuse_together("-p,-x", "goes with neither -c nor --: one target a session");
-  if (*options.pid <= kPasses && kill(*options.pid, 0) != 0)
+  if (*options.target.pid <= kPasses && kill(*options.target.pid, 0) != 0)
     refuse("-p,-x",
            fmt::format("takes a process, as -x; {} is none of yours. For a pass of "
                        "SystemTap's: --stop-after=STAGE",
-                       *options.pid),
-           std::to_string(*options.pid));
+                       *options.target.pid),
+           std::to_string(*options.target.pid));
 }
 
 void check_doctor(const Options& options) {
   check_process(options);
-  const bool asks = options.list || options.explain || options.stress || options.interactive ||
-                    options.language_server || options.tidy;
-  if (asks || options.script_text || !options.more_scripts.empty())
+  const bool asks = options.list.pattern || options.action.explain || options.stress.pattern ||
+                    options.action.interactive || options.action.language_server ||
+                    options.action.tidy;
+  if (asks || options.script.text || !options.script.more.empty())
     refuse_together("doctor", "takes no script, and nothing else that one may ask for");
 }
 
@@ -136,10 +138,10 @@ void check_folder(const std::string& text) {
 }
 
 void set_command(Options& options, const std::string& text) {
-  options.command = {text};  // what is wrong with it is djtap's failure, not the command's
+  options.target.command = {text};  // what is wrong with it is djtap's failure, not the command's
   Result<std::vector<std::string>> words = command_words(text);
   if (!words.ok()) throw UsageError{"DJ0003", "-c", words.error().message, {}, "", text};
-  options.command = words.take();
+  options.target.command = words.take();
 }
 
 void set_dumps(Options& options, const std::string& list) {
@@ -147,7 +149,7 @@ void set_dumps(Options& options, const std::string& list) {
   for (std::string name; std::getline(names, name, ',');) {
     if (std::find(kDumps.begin(), kDumps.end(), name) == kDumps.end())
       throw not_taken("--dump", fmt::format("{}", fmt::join(kDumps, ", ")), name, kDumps);
-    options.dump.insert(name);
+    options.stages.dump.insert(name);
   }
 }
 
@@ -155,9 +157,9 @@ void set_format(Options& options, const std::string& form) {
   constexpr std::string_view kPlugin = "plugin:";
   auto found = kFormats.find(form);
   if (found != kFormats.end()) {
-    options.format = found->second;
+    options.report.format = found->second;
   } else if (form.starts_with(kPlugin) && form.size() > kPlugin.size()) {
-    options.plugin = form.substr(kPlugin.size());
+    options.report.plugin = form.substr(kPlugin.size());
   } else {
     throw not_taken("-f,--format", "text, json, csv or plugin:NAME", form, {"text", "json", "csv"});
   }
@@ -172,7 +174,7 @@ void set_rotation(Options& options, const std::string& text) {
     wrong = wrong || files == 0 || files > 1 << 20;
   }
   if (wrong || *end != 0) throw not_taken("-S", "MEGABYTES or MEGABYTES,FILES", text);
-  options.rotation = {megabytes << 20, static_cast<uint32_t>(files)};
+  options.report.rotation = {megabytes << 20, static_cast<uint32_t>(files)};
 }
 
 void set_ring(Options& options, const std::string& text) {
@@ -180,18 +182,19 @@ void set_ring(Options& options, const std::string& text) {
   const long long megabytes = std::strtoll(text.c_str(), &end, 10);
   if (*end != 0 || megabytes < 1 || megabytes > 64)
     refuse("-s", "takes 1 to 64 megabytes, as -D RINGBYTES does bytes", text);
-  options.limits.ring_bytes = static_cast<int64_t>(std::bit_ceil(uint64_t(megabytes) << 20));
+  options.session.limits.ring_bytes =
+      static_cast<int64_t>(std::bit_ceil(uint64_t(megabytes) << 20));
 }
 
 void set_source(Options& options, const std::string& text) {
   if (text.find_first_of("\"\\\n") != std::string::npos)
     refuse("--source", "takes a function, as in func(\"...\")", text);
-  options.list = "func(\"" + text + "\")";
-  options.list_source = true;
+  options.list.pattern = "func(\"" + text + "\")";
+  options.list.source = true;
 }
 
 void set_limits(Options& options, const std::vector<std::string>& settings) {
-  for (const std::string& each : settings) set_limit(options.limits, each);
+  for (const std::string& each : settings) set_limit(options.session.limits, each);
 }
 
 std::vector<std::string> without_stap_options(Options& options,
@@ -215,35 +218,36 @@ std::vector<std::string> without_stap_options(Options& options,
 
 void take_program(Options& options, std::vector<std::string> program) {
   if (program.empty()) return;
-  if (!options.command.empty() || options.pid)
+  if (!options.target.command.empty() || options.target.pid)
     refuse_together("doctor", "takes one target: a program, -p PID, -c or --");
-  options.command = std::move(program);
+  options.target.command = std::move(program);
 }
 
 void check_together(Options& options, std::vector<std::string> words) {
-  if (options.clean) return;
-  if (options.doctor) return check_doctor(options);
+  if (options.action.clean) return;
+  if (options.action.doctor) return check_doctor(options);
   check_stress(options, words);
   check_process(options);
-  if (!options.script_text && words.empty() && !options.more_scripts.empty()) {
-    options.script_text = options.more_scripts.front();
-    options.more_scripts.erase(options.more_scripts.begin());
+  if (!options.script.text && words.empty() && !options.script.more.empty()) {
+    options.script.text = options.script.more.front();
+    options.script.more.erase(options.script.more.begin());
   }
-  const bool asks = options.list || options.explain || options.language_server;
-  if (options.interactive && options.script_text)
+  const bool asks =
+      options.list.pattern || options.action.explain || options.action.language_server;
+  if (options.action.interactive && options.script.text)
     refuse_together("-i,--interactive", "takes the script at its prompt: load FILE");
-  if (!options.script_text && !asks && !options.interactive) {
+  if (!options.script.text && !asks && !options.action.interactive) {
     if (words.empty())
       throw UsageError{"DJ0006", "", "a script is needed: a file, or -e 'probe ...'", {}, ""};
-    options.script_path = words.front();
-    options.strict = options.strict || options.script_path.ends_with(".stp");
+    options.script.path = words.front();
+    options.script.strict = options.script.strict || options.script.path.ends_with(".stp");
     words.erase(words.begin());
   }
-  options.script_args = std::move(words);
-  if (options.monitor && (!options.plugin.empty() || options.stress))
+  options.script.arguments = std::move(words);
+  if (options.session.monitor && (!options.report.plugin.empty() || options.stress.pattern))
     refuse_together("--monitor", "goes with neither -f plugin: nor --stress");
-  options.times = options.times || options.monitor;
-  if (options.rotation.bytes > 0 && options.output_path.empty())
+  options.report.times = options.report.times || options.session.monitor;
+  if (options.report.rotation.bytes > 0 && options.report.output_path.empty())
     refuse_together("-S", "goes with -o FILE");
 }
 

@@ -49,21 +49,23 @@ auto above_zero(const char* option) {
 }
 
 void add_script_options(CLI::App& app, Options& options, Words& words) {
-  app.add_option("-e", options.script_text, "the script itself")->option_text("SCRIPT");
-  app.add_option("-E", options.more_scripts, "a script that runs beside the other one")
+  app.add_option("-e", options.script.text, "the script itself")->option_text("SCRIPT");
+  app.add_option("-E", options.script.more, "a script that runs beside the other one")
       ->allow_extra_args(false)
       ->option_text("SCRIPT");
   app.add_option("script", words.positional,
                  "script file (unless -e or -l), then its arguments $1 ..");
-  app.add_option("-I", options.include, "look for tapsets (*.djt, *.djtm) in this folder, too")
+  app.add_option("-I", options.script.tapsets,
+                 "look for tapsets (*.djt, *.djtm) in this folder, too")
       ->check(check_by(check_folder))
       ->allow_extra_args(false)
       ->option_text("FOLDER");
-  app.add_flag("--fmt", options.tidy, "print the script in tidy form, comments kept; run nothing");
-  app.add_option("-G", options.settings, "the initial value of a global of the script")
+  app.add_flag("--fmt", options.action.tidy,
+               "print the script in tidy form, comments kept; run nothing");
+  app.add_option("-G", options.script.settings, "the initial value of a global of the script")
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
-  app.add_flag("--strict", options.strict,
+  app.add_flag("--strict", options.script.strict,
                "undeclared names are local, as in SystemTap; so they are in FILE.stp");
 }
 
@@ -73,10 +75,10 @@ void add_limit_options(CLI::App& app, Options& options) {
          "a limit of the script: MAXACTION, MAXMAPENTRIES ...")
       ->allow_extra_args(false)
       ->option_text("NAME=VALUE");
-  app.add_option("-T", options.seconds, "end the session after so many seconds")
+  app.add_option("-T", options.session.seconds, "end the session after so many seconds")
       ->check(check_by(check_seconds))
       ->option_text("SECONDS");
-  app.add_option("--many", options.many,
+  app.add_option("--many", options.messages.many,
                  "warn where a pattern means more places than this (10000; 0: never)")
       ->check([](const std::string& text) { return check_whole("--many", text), ""; })
       ->option_text("PLACES");
@@ -87,7 +89,7 @@ void add_stap_options(CLI::App& app, Options& options) {
   const auto unlisted = [](CLI::Option* option) { option->group("")->allow_extra_args(false); };
   constexpr int64_t kNever = 1 << 30;
   unlisted(app.add_option_function<std::string>(
-      "--compatible", [&options](const std::string&) { options.strict = true; }, ""));
+      "--compatible", [&options](const std::string&) { options.script.strict = true; }, ""));
   unlisted(app.add_option_function<std::vector<std::string>>(
       "-d", [](const std::vector<std::string>&) {}, ""));  // all objects' symbols are read
   unlisted(app.add_option_function<std::string>(
@@ -95,15 +97,18 @@ void add_stap_options(CLI::App& app, Options& options) {
   unlisted(app.add_option_function<std::string>(
       "--vp",
       [&options](const std::string& levels) {
-        options.verbose += levels.find_first_not_of('0') != std::string::npos;
+        options.stages.verbose += levels.find_first_not_of('0') != std::string::npos;
       },
       ""));
-  unlisted(app.add_flag("!--disable-cache,!--poison-cache", options.cache, ""));
+  unlisted(app.add_flag("!--disable-cache,!--poison-cache", options.files.cache, ""));
   unlisted(app.add_flag_callback(
-      "--suppress-handler-errors", [&options] { options.limits.max_errors = 0; }, ""));
+      "--suppress-handler-errors", [&options] { options.session.limits.max_errors = 0; }, ""));
   unlisted(app.add_flag_callback(
       "--suppress-time-limits",
-      [&options] { options.limits.max_action = options.limits.max_action_host = kNever; }, ""));
+      [&options] {
+        options.session.limits.max_action = options.session.limits.max_action_host = kNever;
+      },
+      ""));
 }
 
 void add_target_options(CLI::App& app, Options& options, Words& words) {
@@ -111,41 +116,41 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
          "-c", [&options](const std::string& text) { set_command(options, text); },
          "run this command and trace it; so does -- COMMAND at the end of the line")
       ->option_text("COMMAND");
-  app.add_option("-p,-x", options.pid, "trace this running process")
+  app.add_option("-p,-x", options.target.pid, "trace this running process")
       ->check(above_zero("-p,-x"))
       ->option_text("PID");
-  app.add_option("--control", options.control_path,
+  app.add_option("--control", options.session.control_path,
                  "a UNIX stream socket at this path takes commands while the session runs, one a "
                  "line: list, enable N|GLOB, disable N|GLOB")
       ->option_text("PATH");
   app.add_flag("--no-optimize", words.no_optimize, "int3 at every site, no jumps");
   app.add_option_function<std::string>(
-         "--guards", one_of("--guards", kGuards, options.guards),
+         "--guards", one_of("--guards", kGuards, options.patching.guards),
          "which of the instructions that a jump covers are kept as int3: needed, those where "
          "somebody may arrive; all; or none: plain jumps only")
       ->option_text("WHICH");
-  app.add_flag("--live", options.live,
+  app.add_flag("--live", options.patching.live,
                "with -p: patch text while the program runs, all its threads standing only to be "
                "moved out of it; needs a SIGTRAP action in the program");
-  app.add_flag("!--no-thread-rows", options.thread_rows,
+  app.add_flag("!--no-thread-rows", options.patching.thread_rows,
                "count by calls of handlers: for programs that use their threads' gs base");
   app.add_flag(
-      "--writable-text", options.writable_text,
+      "--writable-text", options.target.writable_text,
       "probe code that the program may write to (mapped rwx), too: it must leave it alone");
-  app.add_flag("--trust-target", options.trust_target,
+  app.add_flag("--trust-target", options.target.trusted,
                "with -p: keep djtap's rights although the process has fewer; who can write its "
                "memory may get them");
-  app.add_flag("!--no-cache", options.cache,
+  app.add_flag("!--no-cache", options.files.cache,
                "neither use nor keep analyses of modules in ~/.cache/djtap");
   app.add_flag(
-      "!--no-debuginfod", options.debuginfod,
+      "!--no-debuginfod", options.files.debuginfod,
       "ask no server that DEBUGINFOD_URLS names for symbols and debug information that are "
       "missing here");
 }
 
 void add_output_options(CLI::App& app, Options& options) {
   app.add_option(
-         "-o", options.output_path,
+         "-o", options.report.output_path,
          "write the script's output to this file; a script's switch_file() goes on in FILE.1, "
          "FILE.2 ..")
       ->option_text("FILE");
@@ -156,15 +161,15 @@ void add_output_options(CLI::App& app, Options& options) {
          "newest FILES")
       ->option_text("MB[,FILES]");
   app.add_flag(
-      "-t,--times", options.times,
+      "-t,--times", options.report.times,
       "at the end: hits of each probe, those whose handler did not run to its end (skips), "
       "and the least, average and longest time of the others; warnings say the reasons");
-  app.add_flag("--calls", options.calls,
+  app.add_flag("--calls", options.report.calls,
                "at the end: of return probes how many calls were entered, returned, abandoned "
                "(exceptions, longjmp, ended threads) or are still inside; each function gets a "
                "probe at its entry, too, so that one of which calls cannot be followed is skipped");
   app.add_flag(
-      "--monitor", options.monitor,
+      "--monitor", options.session.monitor,
       "show probes, globals and output on the terminal while the session runs; keys switch "
       "probes, sort, count from 0 and quit; with -o the output goes to the file instead");
   app.add_option_function<std::string>(
@@ -172,25 +177,25 @@ void add_output_options(CLI::App& app, Options& options) {
          "form of the globals shown at the end: text, json or csv; plugin:NAME: all output by a "
          "Lua plugin: chrome, csv, flame, json, prometheus, or a file NAME.lua")
       ->option_text("FORM");
-  app.add_flag("!--no-global-var-display", options.show_globals,
+  app.add_flag("!--no-global-var-display", options.report.show_globals,
                "globals that no handler reads are not printed at the end");
-  app.add_flag("-w", options.no_warnings, "print no warnings of the script");
-  app.add_flag("-W", options.warnings_are_errors,
+  app.add_flag("-w", options.messages.no_warnings, "print no warnings of the script");
+  app.add_flag("-W", options.messages.warnings_are_errors,
                "warnings of the script end it; -W undeclared: --strict");
-  app.add_option("--report", options.report_path,
+  app.add_option("--report", options.report.lua_path,
                  "a Lua file that gets all globals at the end and prints the report")
       ->option_text("FILE.lua");
 }
 
 void add_look_options(CLI::App& app, Options& options, Words& words) {
-  app.add_option("-l", options.list,
+  app.add_option("-l", options.list.pattern,
                  "list the probe points that match, one a line: func(\"m*\"), syscall.*, **")
       ->option_text("POINT");
   app.add_option_function<std::string>(
          "-L",
          [&options](const std::string& text) {
-           options.list = text;
-           options.list_variables = true;
+           options.list.pattern = text;
+           options.list.variables = true;
          },
          "the same with parameters, locals and their types")
       ->option_text("POINT");
@@ -198,37 +203,37 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
          "--source", [&options](const std::string& text) { set_source(options, text); },
          "print the source of a function, with the lines that can be probed and their variables")
       ->option_text("FUNC");
-  app.add_option("--stress", options.stress,
+  app.add_option("--stress", options.stress.pattern,
                  "count every function (that matches, as in func(\"...\")) and report the engine")
       ->expected(0, 1)
       ->option_text("[FUNC]");
-  app.add_option("--coverage", options.coverage,
+  app.add_option("--coverage", options.stress.coverage,
                  "with --stress: how this file's functions could be probed; no process")
       ->option_text("FILE");
-  app.add_flag("-n,--dry-run", options.dry_run,
+  app.add_flag("-n,--dry-run", options.action.dry_run,
                "say which sites would be armed and how; -c's command is killed before it runs");
-  app.add_flag("--probes", options.probes, "list every site with its state when armed");
-  app.add_flag("-v,--verbose", options.verbose, "print milliseconds per stage");
+  app.add_flag("--probes", options.stages.probes, "list every site with its state when armed");
+  app.add_flag("-v,--verbose", options.stages.verbose, "print milliseconds per stage");
   app.add_option_function<std::string>(
          "--dump", [&options](const std::string& list) { set_dumps(options, list); },
          "print a stage's data: tokens,ast,program,plan,ir,asm,patches,detours,probes")
       ->option_text("STAGES");
   app.add_option_function<std::string>("--stop-after",
-                                       one_of("--stop-after", kStages, options.stop_after),
+                                       one_of("--stop-after", kStages, options.stages.stop_after),
                                        "parse, check, resolve, lower or patch")
       ->option_text("STAGE");
   app.add_option_function<std::string>("--diagnostics",
-                                       one_of("--diagnostics", kIsJson, options.json_diagnostics),
+                                       one_of("--diagnostics", kIsJson, options.messages.json),
                                        "form of diagnostics: text, or json (one object a line)")
       ->option_text("FORM");
-  app.add_option("--explain", options.explain,
+  app.add_option("--explain", options.action.explain,
                  "say what a diagnostic's code means, with an example")
       ->option_text("CODE");
-  app.add_flag("-i,--interactive", options.interactive,
+  app.add_flag("-i,--interactive", options.action.interactive,
                "a script that grows at a prompt: help there names the commands");
-  app.add_flag("--lsp,--language-server", options.language_server,
+  app.add_flag("--lsp,--language-server", options.action.language_server,
                "a language server for editors (LSP) on standard input and output");
-  app.add_flag("-V,--version", options.version,
+  app.add_flag("-V,--version", options.action.version,
                "print the versions of djtap, LLVM and libdw, and djtap's build id");
   app.add_flag("-h,--help", words.help, "print this help; with a script: also its options");
 }
@@ -263,36 +268,36 @@ void add_commands(CLI::App& app, Options& options, Words& words, const std::stri
   };
   CLI::App* clean =
       add("clean", "PID", "take out what a killed djtap left in a process and its children");
-  clean->add_option("PID", options.clean, "the process")->check(above_zero("clean"));
+  clean->add_option("PID", options.action.clean, "the process")->check(above_zero("clean"));
   clean->callback([&words] { words.clean = true; });
   CLI::App* doctor = add("doctor", "[PROGRAM | -p PID]",
                          "say what of djtap works here and with this target, what does not, and "
                          "the way out of each; --json: as one object");
   doctor->add_option("PROGRAM", words.program, "the program, and its arguments");
-  doctor->add_flag("--json", options.doctor_json, "");
-  doctor->callback([&options] { options.doctor = true; });
+  doctor->add_flag("--json", options.action.doctor_json, "");
+  doctor->callback([&options] { options.action.doctor = true; });
 }
 
 // --NAME=VALUE that no option of djtap takes: perhaps the script has one of this name.
 void set_script_options(CLI::App& app, Options& options, const std::vector<std::string>& words) {
   for (CLI::Option* option : app.get_options()) {
-    for (const std::string& name : option->get_lnames()) options.own_names.push_back(name);
+    for (const std::string& name : option->get_lnames()) options.script.own_names.push_back(name);
   }
-  if (options.doctor) options.own_names.emplace_back("json");
+  if (options.action.doctor) options.script.own_names.emplace_back("json");
   for (const std::string& word : words) {
     size_t equals = word.find('=');
     bool named = word.starts_with("--") && word.size() > 2;
     std::string name =
         named ? word.substr(2, equals == std::string::npos ? equals : equals - 2) : word;
     bool value = named && equals != std::string::npos;
-    bool has_script = options.script_text || !options.script_path.empty();
-    if (value && has_script && !options.stress) {
-      options.script_options[name] = word.substr(equals + 1);
+    bool has_script = options.script.text || !options.script.path.empty();
+    if (value && has_script && !options.stress.pattern) {
+      options.script.named[name] = word.substr(equals + 1);
       continue;
     }
     const std::string rest = equals == std::string::npos ? "" : word.substr(equals);
     UsageError wrong = {"DJ0001", word, "djtap has no option " + word.substr(0, equals), {}, ""};
-    for (const std::string& near : near_names(name, options.own_names))
+    for (const std::string& near : near_names(name, options.script.own_names))
       wrong.near.push_back("--" + near + rest);
     if (name == "json") wrong.help = "djtap doctor has it";
     if (named && !value && has_script)
@@ -344,7 +349,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
                  !options.line.gives("--color", "never") && is_coloured(STDERR_FILENO)});
   char** dashes = std::find_if(argv + 1, argv + argc,
                                [](const char* word) { return std::strcmp(word, "--") == 0; });
-  if (dashes != argv + argc) options.command.assign(dashes + 1, argv + argc);
+  if (dashes != argv + argc) options.target.command.assign(dashes + 1, argv + argc);
 
   CLI::App app{
       "Traces running programs: probes in a SystemTap-like language, no root, no restart.\n"
@@ -367,15 +372,15 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     std::vector<std::string> given = with_named_warnings({argv + 1, dashes});
     std::reverse(given.begin(), given.end());  // CLI11 takes words from the end
     app.parse(std::move(given));
-    options.script_help = words.help && (options.script_text || !words.positional.empty());
-    if (words.help && !options.script_help) throw CLI::CallForHelp();
-    if (options.version) return options;
-    if (words.clean && !options.clean)
+    options.action.script_help = words.help && (options.script.text || !words.positional.empty());
+    if (words.help && !options.action.script_help) throw CLI::CallForHelp();
+    if (options.action.version) return options;
+    if (words.clean && !options.action.clean)
       throw UsageError{"DJ0002", "clean", "clean needs a process: djtap clean PID", {}, ""};
     take_program(options, std::move(words.program));
     const std::vector<std::string> strangers = without_stap_options(options, app.remaining());
     const bool has_script =
-        options.script_text || !words.positional.empty() || !options.more_scripts.empty();
+        options.script.text || !words.positional.empty() || !options.script.more.empty();
     if (!has_script) set_script_options(app, options, strangers);  // a wrong one before a missing
     check_together(options, std::move(words.positional));
     if (has_script) set_script_options(app, options, strangers);
@@ -389,9 +394,9 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
   }
   for (char** word = argv + 1; *word != nullptr; ++word) {
     const bool own = word < dashes && (!strcmp(*word, "-i") || !strcmp(*word, "--interactive"));
-    if (!own) options.words.emplace_back(*word);
+    if (!own) options.action.words.emplace_back(*word);
   }
-  options.optimize = !words.no_optimize;
+  options.patching.optimize = !words.no_optimize;
   return options;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/diag/diag.h"
+#include "runtime/command/command_line.h"
 #include "runtime/command/stap_options.h"
 
 namespace dj {

@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "runtime/command/options.h"
+#include "compiler/stages/layout.h"
 
 namespace dj {
 

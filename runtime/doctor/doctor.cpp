@@ -7,7 +7,6 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
-#include "compiler/debuginfo/text.h"
 #include "runtime/doctor/machine.h"
 #include "runtime/doctor/patient.h"
 #include "runtime/doctor/print_findings.h"
@@ -16,6 +15,7 @@
 #include "runtime/run/debug_servers.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/lazy_target.h"
+#include "runtime/run/module_codes.h"
 #include "runtime/run/say.h"
 #include "runtime/session/loop.h"
 
@@ -28,8 +28,6 @@ struct Refusal {
   std::string code, message;
 };
 
-bool has_target(const Options& options) { return options.pid || !options.command.empty(); }
-
 Refusal refusal(const Error& error, int exit_code) {
   return {exit_code, attach_code(error.kind), error.message};
 }
@@ -39,36 +37,30 @@ std::string name_of(const TracedProcess& process) {
   return fmt::format("process {} ({})", process.pid, status.ok() ? status.value().name : "?");
 }
 
-KeptFiles kept_files(const Options& options) {
-  return options.cache ? KeptFiles::of_user({}) : KeptFiles::none();
-}
-
 // Adds the rows of the target.
-std::optional<Refusal> examine_found(const Options& options, TracedProcess& process,
-                                     Findings& findings) {
-  ModuleCodes codes(read_text, PlanCache(kept_files(options)));
-  Patient patient{options, process, codes};
+std::optional<Refusal> examine_found(Patient& patient, Findings& findings) {
   const Status looked = look_at(patient);
   if (!looked.ok()) return refusal(looked.error(), kExitAttach);
   findings.push_back({"target",
-                      {Health::Ok, fmt::format("{} can be traced, {}", name_of(process),
-                                               counted(patient.threads, "thread"))}});
+                      {Health::Ok, fmt::format("{} can be traced, {}", name_of(patient.process),
+                                               counted(patient.threads.count, "thread"))}});
   examine_target(patient, findings);
   examine_room(patient, findings);
   examine_objects(patient, findings);
   return std::nullopt;
 }
 
-std::optional<Refusal> examine_target_of(const Options& options, const HeldSignals& held,
-                                         std::optional<RightsKept> kept, Seen& seen,
+std::optional<Refusal> examine_target_of(const TargetChoices& wanted, const Limits& limits,
+                                         const HeldSignals& held, bool cache, Seen& seen,
                                          Findings& findings) {
-  if (kept) return Refusal{kExitAttach, kept->code, kept->message};
-  LazyTarget target(options, held.before());
+  LazyTarget target(wanted, TargetUse::Examine, held.before());
   Result<std::optional<TracedProcess>>& found = target.find();
-  if (!found.ok()) return refusal(found.error(), target_exit_code(options, found.error()));
+  if (!found.ok()) return refusal(found.error(), target_exit_code(wanted, found.error()));
   TracedProcess process = std::move(*found.value());
   seen.pid = process.pid;
-  return examine_found(options, process, findings);
+  ModuleCodes codes = module_codes(cache, false);
+  Patient patient{wanted, limits, process, codes, {}};
+  return examine_found(patient, findings);
 }
 
 int exit_code_of(const Findings& findings) {
@@ -81,19 +73,22 @@ int exit_code_of(const Findings& findings) {
 
 }  // namespace
 
-int run_doctor(const Options& options) {
+int run_doctor(const TargetChoices& target, const FileChoices& files, const NeededFiles& needed,
+               const Limits& limits, bool json) {
   const HeldSignals held;
   Findings findings;
   Seen seen;
-  examine_machine(options, findings);
-  let_servers_be_asked(options);
-  std::optional<RightsKept> kept = become_equal_of_target(options);
-  examine_files(options, findings);
+  examine_machine(findings);
+  let_servers_be_asked(files);
+  const std::optional<RightsKept> kept = become_equal_of_target(target, needed);
+  examine_files(needed, findings);
   const size_t machine_rows = findings.size();
   std::optional<Refusal> refused;
-  if (has_target(options)) {
-    if (!options.command.empty()) seen.program = options.command.front();
-    refused = examine_target_of(options, held, std::move(kept), seen, findings);
+  if (!target.command.empty()) seen.program = target.command.front();
+  if (kept) {
+    refused = Refusal{kExitAttach, kept->code, kept->message};
+  } else if (target.is_given()) {
+    refused = examine_target_of(target, limits, held, files.cache, seen, findings);
   }
   if (refused)
     findings.push_back(
@@ -104,7 +99,7 @@ int run_doctor(const Options& options) {
   seen.exit_code = refused         ? refused->exit_code
                    : ends_sessions ? static_cast<int>(kExitAttach)
                                    : exit_code_of(findings);
-  show(options.doctor_json ? findings_json(findings, seen) : findings_text(findings, seen));
+  show(json ? findings_json(findings, seen) : findings_text(findings, seen));
   return seen.exit_code;
 }
 

@@ -32,7 +32,6 @@ namespace fs = std::filesystem;
 
 // Machine: what several rows ask for.
 struct Machine {
-  const Options& options;
   Status traced = ok_status();     // a child of djtap could be stopped
   std::optional<RseqArea> rseq{};  // of that child
 };
@@ -173,16 +172,16 @@ constexpr Row<Machine> kOfMachine[] = {
     {"threads", look_at_tasks, "raise the limit (pids.max; docker run --pids-limit)"},
 };
 
-Verdicts look_at_code_generator(const Options&) {
+Verdicts look_at_code_generator(const NeededFiles&) {
   const Status loaded = load_lowering();
   if (!loaded.ok()) return {{Health::Fails, loaded.error().message}};
   return {{Health::Ok, "LLVM is there"}};
 }
 
-Verdicts look_at_tapsets(const Options& options) {
+Verdicts look_at_tapsets(const NeededFiles& files) {
   Verdicts found;
   std::error_code error;
-  const TapsetFolders folders = tapset_folders(options.include);
+  const TapsetFolders folders = tapset_folders(files.tapsets);
   for (const std::string& folder : folders.paths) {
     if (!fs::is_directory(folder, error)) continue;
     size_t files = 0;
@@ -197,16 +196,16 @@ Verdicts look_at_tapsets(const Options& options) {
   return found;
 }
 
-Verdicts look_at_cache(const Options& options) {
-  if (!options.cache) return {{Health::Note, "--no-cache: nothing is kept"}};
-  const KeptFiles files = KeptFiles::of_user({});
-  const std::string why = files.why_not();
-  if (why.empty()) return {{Health::Ok, files.path() + " can be written"}};
+Verdicts look_at_cache(const NeededFiles& files) {
+  if (!files.cache) return {{Health::Note, "--no-cache: nothing is kept"}};
+  const KeptFiles kept = KeptFiles::of_user({});
+  const std::string why = kept.why_not();
+  if (why.empty()) return {{Health::Ok, kept.path() + " can be written"}};
   return {{Health::Limited, fmt::format("nothing can be kept{}: {}; each session analyses all anew",
-                                        files.path().empty() ? "" : " in " + files.path(), why)}};
+                                        kept.path().empty() ? "" : " in " + kept.path(), why)}};
 }
 
-constexpr Row<const Options> kFileRows[] = {
+constexpr Row<const NeededFiles> kFileRows[] = {
     {"code generator", look_at_code_generator,
      "install djtap's package again; install what libdjtap_lower.so needs (ldd shows it)"},
     {"tapsets", look_at_tapsets,
@@ -233,14 +232,14 @@ void try_tracing(Machine& machine) {
 
 }  // namespace
 
-void examine_machine(const Options& options, Findings& findings) {
-  Machine machine{options};
+void examine_machine(Findings& findings) {
+  Machine machine;
   try_tracing(machine);
   for (const Row<Machine>& row : kOfMachine) examine(row, machine, findings);
 }
 
-void examine_files(const Options& options, Findings& findings) {
-  for (const Row<const Options>& row : kFileRows) examine(row, options, findings);
+void examine_files(const NeededFiles& files, Findings& findings) {
+  for (const Row<const NeededFiles>& row : kFileRows) examine(row, files, findings);
 }
 
 }  // namespace dj

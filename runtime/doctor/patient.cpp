@@ -22,29 +22,31 @@ namespace dj {
 namespace {
 
 void look_at_threads(Patient& patient, Stopped& stopped) {
-  patient.threads = stopped.threads().size();
-  patient.borrowed = RemoteCall::check(stopped);
-  patient.uncaught = check_uncaught(stopped);
-  patient.denied = denied_by_filters(stopped);
-  patient.rows = may_have_rows(stopped);
-  patient.least_stack = least_signal_stack(stopped);
-  if (patient.borrowed.ok() && patient.uncaught.ok())
-    patient.small_stack = small_signal_stack(stopped, patient.least_stack);
-  if (patient.use_rseq) patient.control_blocks = check_control_blocks(stopped);
+  patient.threads.count = stopped.threads().size();
+  patient.threads.borrowed = RemoteCall::check(stopped);
+  patient.threads.uncaught = check_uncaught(stopped);
+  patient.threads.denied = denied_by_filters(stopped);
+  patient.threads.rows = may_have_rows(stopped);
+  patient.threads.least_stack = least_signal_stack(stopped);
+  if (patient.threads.borrowed.ok() && patient.threads.uncaught.ok())
+    patient.threads.small_stack = small_signal_stack(stopped, patient.threads.least_stack);
+  if (patient.use_rseq) patient.threads.control_blocks = check_control_blocks(stopped);
 }
 
 Verdicts look_at_rights(Patient& patient) {
   if (!patient.process.is_child) return {};
-  const std::string lost = lost_rights(patient.process.pid, patient.options.command.front());
+  const std::string lost = lost_rights(patient.process.pid, patient.target.command.front());
   if (lost.empty()) return {{Health::Ok, "the program has all rights that its file gives it"}};
   return {{Health::Limited, lost}};
 }
 
 Verdicts look_at_filters(Patient& patient) {
-  if (!patient.confined) return {{Health::Ok, "no thread runs under one"}};
-  if (!patient.denied.ok()) return {{Health::Fails, patient.denied.error().message}};
-  if (!patient.borrowed.ok()) return {{Health::Fails, patient.borrowed.error().message}};
-  const uint64_t denied = patient.denied.value();
+  if (!patient.threads.confined) return {{Health::Ok, "no thread runs under one"}};
+  if (!patient.threads.denied.ok())
+    return {{Health::Fails, patient.threads.denied.error().message}};
+  if (!patient.threads.borrowed.ok())
+    return {{Health::Fails, patient.threads.borrowed.error().message}};
+  const uint64_t denied = patient.threads.denied.value();
   if (denied == 0)
     return {{Health::Ok, "the filters of its threads deny nothing that handlers ask for"}};
   return {{Health::Limited, fmt::format("handlers do without the system calls that it denies{}",
@@ -52,15 +54,16 @@ Verdicts look_at_filters(Patient& patient) {
 }
 
 Verdicts look_at_calls(Patient& patient) {
-  if (!patient.uncaught.ok()) return {{Health::Fails, patient.uncaught.error().message}};
-  if (!patient.confined && !patient.borrowed.ok())
-    return {{Health::Fails, patient.borrowed.error().message}};
+  if (!patient.threads.uncaught.ok())
+    return {{Health::Fails, patient.threads.uncaught.error().message}};
+  if (!patient.threads.confined && !patient.threads.borrowed.ok())
+    return {{Health::Fails, patient.threads.borrowed.error().message}};
   return {{Health::Ok, "djtap can make those that it needs in the target"}};
 }
 
 Verdicts look_at_rseq(Patient& patient) {
-  if (!patient.control_blocks.ok())
-    return {{Health::Fails, patient.control_blocks.error().message}};
+  if (!patient.threads.control_blocks.ok())
+    return {{Health::Fails, patient.threads.control_blocks.error().message}};
   if (patient.use_rseq) return {{Health::Ok, "handlers count without locks"}};
   return {{Health::Limited, fmt::format("handlers count with locks: {}", patient.no_rseq)}};
 }
@@ -69,11 +72,11 @@ Verdicts look_at_rows(Patient& patient) {
   const std::string setter = gs_base_setter(patient.process.modules, 0, patient.codes);
   if (!setter.empty())
     return {{Health::Limited, fmt::format("{} may set the gs base: a counter is a call", setter)}};
-  if (!patient.rows.ok()) return {{Health::Note, patient.rows.error().message}};
-  if (!patient.rows.value() && patient.earlier.ok() && patient.earlier.value() > 0)
+  if (!patient.threads.rows.ok()) return {{Health::Note, patient.threads.rows.error().message}};
+  if (!patient.threads.rows.value() && patient.earlier.ok() && patient.earlier.value() > 0)
     return {
         {Health::Note, "gs bases are as an earlier session left them; the next one clears them"}};
-  if (!patient.rows.value())
+  if (!patient.threads.rows.value())
     return {{Health::Limited,
              "a thread uses its gs base, or the machine keeps it from programs: a counter is a "
              "call"}};
@@ -95,16 +98,17 @@ Verdicts look_at_int3(Patient& patient) {
 }
 
 Verdicts look_at_signal_stacks(Patient& patient) {
-  if (!patient.borrowed.ok() || !patient.uncaught.ok())
+  if (!patient.threads.borrowed.ok() || !patient.threads.uncaught.ok())
     return {{Health::Note, "not known, as no system call can be made in the target"}};
-  if (!patient.small_stack.ok()) return {{Health::Note, patient.small_stack.error().message}};
-  const uint64_t bytes = patient.small_stack.value();
+  if (!patient.threads.small_stack.ok())
+    return {{Health::Note, patient.threads.small_stack.error().message}};
+  const uint64_t bytes = patient.threads.small_stack.value();
   if (bytes == 0)
     return {{Health::Ok, "no thread has an alternate one that is too small for a trap on it"}};
   return {{Health::Limited,
            fmt::format("a thread has an alternate one of {} bytes, and a trap on it needs {}: "
                        "places that cannot be a jump are skipped",
-                       bytes, patient.least_stack)}};
+                       bytes, patient.threads.least_stack)}};
 }
 
 Verdicts look_at_earlier_sessions(Patient& patient) {
@@ -152,7 +156,7 @@ Status look_at(Patient& patient) {
   DJ_TRY_DO(process.find_rseq());
   patient.use_rseq =
       can_trust_rseq(process.rseq_registered, process.modules, patient.codes, &patient.no_rseq);
-  patient.confined = has_confined_threads(process.pid);
+  patient.threads.confined = has_confined_threads(process.pid);
   if (process.stopped) {
     look_at_threads(patient, *process.stopped);
     return ok_status();

@@ -5,28 +5,32 @@
 #include <optional>
 #include <string>
 
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
 #include "runtime/doctor/finding.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/target/process/process_target.h"
 
 namespace dj {
 
-struct Patient {
-  const Options& options;
-  TracedProcess& process;
-  ModuleCodes& codes;
-
-  // Of the threads while they stood.
-  size_t threads = 0;
-  Status borrowed = ok_status();               // RemoteCall::check()
-  Status uncaught = ok_status();               // check_uncaught()
-  Status control_blocks = ok_status();         // check_control_blocks()
-  Result<uint64_t> denied = uint64_t{0};       // denied_by_filters()
-  Result<bool> rows = false;                   // may_have_rows()
+// PatientThreads: what was seen of the target's threads while they stood.
+struct PatientThreads {
+  size_t count = 0;
+  Status borrowed = ok_status();          // RemoteCall::check()
+  Status uncaught = ok_status();          // check_uncaught()
+  Status control_blocks = ok_status();    // check_control_blocks()
+  Result<uint64_t> denied = uint64_t{0};  // denied_by_filters()
+  Result<bool> rows = false;              // may_have_rows()
   Result<uint64_t> small_stack = uint64_t{0};  // small_signal_stack(), and least_signal_stack()
   uint64_t least_stack = 0;
   bool confined = false;  // some thread is under seccomp
+};
+
+struct Patient {
+  const TargetChoices& target;
+  const Limits& limits;
+  TracedProcess& process;
+  ModuleCodes& codes;
+  PatientThreads threads;
 
   // Sessions that were killed, or have left memory; what cannot be looked at says why.
   Result<size_t> earlier = size_t{0};

@@ -21,15 +21,15 @@ namespace {
 
 constexpr uint64_t kIslandBytes = 1 << 20;  // of a small script
 
-ArenaPlace arena_at(const Options& options, uint64_t base) {
+ArenaPlace arena_at(const Limits& limits, uint64_t base) {
   const auto cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
-  return arena_place(lay_out(Program{}, Plan{}, options.limits, cpus, base));
+  return arena_place(lay_out(Program{}, Plan{}, limits, cpus, base));
 }
 
 Result<ArenaPlace> find_arena(const Patient& patient) {
-  const ArenaPlace any = arena_at(patient.options, kNominalBase);
+  const ArenaPlace any = arena_at(patient.limits, kNominalBase);
   DJ_TRY(const uint64_t base, find_arena_base(&patient.process, any.end() - any.base));
-  return arena_at(patient.options, base);
+  return arena_at(patient.limits, base);
 }
 
 Verdicts look_at_arena(Patient& patient) {
@@ -83,7 +83,7 @@ Verdicts look_at_mappings(Patient& patient) {
 }
 
 Verdicts look_at_limits(Patient& patient) {
-  const ArenaPlace place = arena_at(patient.options, kNominalBase);
+  const ArenaPlace place = arena_at(patient.limits, kNominalBase);
   constexpr uint64_t kShared = PROT_READ | PROT_WRITE;
   const RemoteMapping all = {0, place.end() - place.base + kIslandBytes, kShared, MAP_SHARED};
   const RemoteMapping own = {0, place.private_bytes(), kShared, MAP_PRIVATE | MAP_ANONYMOUS};
@@ -99,7 +99,7 @@ Verdicts look_at_limits(Patient& patient) {
 // The kernel charges a page of the session's data and code to the group of the process that touches
 // it first. That is mostly the target.
 Verdicts look_at_group(Patient& patient) {
-  const ArenaPlace place = arena_at(patient.options, kNominalBase);
+  const ArenaPlace place = arena_at(patient.limits, kNominalBase);
   const uint64_t bytes = place.end() - place.base + kIslandBytes;
   const std::optional<GroupLimit> limit = group_limit(patient.process.pid, GroupResource::Memory);
   if (!limit) return {{Health::Ok, "its control group has no limit"}};
@@ -112,7 +112,7 @@ Verdicts look_at_group(Patient& patient) {
 }
 
 Verdicts look_at_own_limits(Patient& patient) {
-  const ArenaPlace place = arena_at(patient.options, kNominalBase);
+  const ArenaPlace place = arena_at(patient.limits, kNominalBase);
   const Result<SharedFile> data = SharedFile::make(
       "djtap-doctor", place.bytes - place.constant_bytes, SharedFile::Use::Written);
   if (!data.ok()) return {{Health::Fails, data.error().message}};

@@ -28,6 +28,12 @@ void tell(const Diag& diag, const Sources& sources) {
   fwrite(text.data(), 1, text.size(), stderr);  // fmt::print() throws where stderr is full
 }
 
+void tell_all(const Diags& diags, const Sources& sources) {
+  for (const Diag& diag : diags.all()) {
+    if (!chosen.no_warnings || diag.severity != Severity::Warning) tell(diag, sources);
+  }
+}
+
 void tell_error(const std::string& code, const std::string& message) {
   tell_placeless(Severity::Error, code, message);
 }

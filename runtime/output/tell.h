@@ -12,12 +12,15 @@ namespace dj {
 
 struct TellForm {
   bool json = false, colour = false;
+  bool no_warnings = false;  // of scripts: tell_all()
 };
 
 // To be called first.
 void set_tell_form(TellForm form);
 
 void tell(const Diag& diag, const Sources& sources);
+// Tells each of what the stages say of a script; no warnings where the form leaves them out.
+void tell_all(const Diags& diags, const Sources& sources);
 // What has no place in a script.
 void tell_error(const std::string& code, const std::string& message);
 void tell_warning(const std::string& code, const std::string& message);

@@ -12,7 +12,7 @@ namespace dj {
 ArmingWatch::ArmingWatch(const Compiled& compiled, Session& session)
     : compiled_(compiled), session_(session) {
   if (session.target() == nullptr) return;
-  for (const Arming& arming : compiled.armings) {
+  for (const Arming& arming : compiled.own.armings) {
     for (const HostProbe& host : compiled.plan.host_probes) {
       if (compiled.plan.handlers[host.handler].probe == arming.test)
         watched_.push_back({arming, host.handler});

@@ -21,8 +21,8 @@ namespace dj {
 namespace {
 
 // Where globals and stack tables lie in this target, and what else its code depends on there.
-Status lay_out_for(const Options& options, std::optional<TracedProcess>& process,
-                   ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+Status lay_out_for(const Limits& limits, std::optional<TracedProcess>& process, ModuleCodes& codes,
+                   Compiled& compiled, StageClock& clock) {
   if (process) {
     DJ_TRY_DO(process->find_rseq());
     std::string why;
@@ -34,14 +34,14 @@ Status lay_out_for(const Options& options, std::optional<TracedProcess>& process
   }
   uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
   if (process && walks_stack(compiled.program)) {
-    auto frames = static_cast<uint32_t>(options.limits.max_backtrace);
+    auto frames = static_cast<uint32_t>(limits.max_backtrace);
     bool lines = names_lines(compiled.program);
     auto read = [lines](const std::string& path) { return read_stack_info(path, lines); };
     compiled.stacks.emplace(process->modules, read, frames, compiled.plan.awaits_objects);
     clock.done("stacks", fmt::format("{} kB of tables", compiled.stacks->bytes().size() >> 10));
   }
   auto lay = [&](uint64_t base) {
-    return lay_out(compiled.program, compiled.plan, options.limits, cpus, base,
+    return lay_out(compiled.program, compiled.plan, limits, cpus, base,
                    compiled.stacks ? compiled.stacks->room() : 0);
   };
   const ArenaPlace place = arena_place(lay(kNominalBase));
@@ -51,17 +51,18 @@ Status lay_out_for(const Options& options, std::optional<TracedProcess>& process
 }
 
 // Plan to code.
-Status compile(const Options& options, ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+Status compile(const StageChoices& stages, ModuleCodes& codes, Compiled& compiled,
+               StageClock& clock) {
   EmitOptions emit;
   emit.abi.has_rseq = compiled.facts.has_rseq;
-  emit.want_ir = options.dump.count("ir") > 0;
-  emit.want_assembly = options.dump.count("asm") > 0;
+  emit.want_ir = stages.dump.count("ir") > 0;
+  emit.want_assembly = stages.dump.count("asm") > 0;
   const KeptObjects kept = kept_handlers(codes);
   if (codes.kept_files().keeps()) emit.kept = &kept;
   DJ_TRY(compiled.image,
          lower(compiled.program, compiled.plan, compiled.layout, emit, compiled.abis));
-  show_stage(options, "ir", compiled.image.ir);
-  show_stage(options, "asm", compiled.image.assembly);
+  show_stage(stages, "ir", compiled.image.ir);
+  show_stage(stages, "asm", compiled.image.assembly);
   clock.done("lower", fmt::format("{}{}", counted(compiled.plan.handlers.size(), "handler"),
                                   compiled.image.is_kept ? ", kept" : ""));
   return ok_status();
@@ -74,34 +75,34 @@ int compile_failure(const Error& error) {
 
 }  // namespace
 
-std::optional<int> compile_for(const Options& options, std::optional<TracedProcess>& process,
-                               ModuleCodes& codes, Compiled& compiled, StageClock& clock) {
+std::optional<int> compile_for(std::optional<TracedProcess>& process, const Limits& limits,
+                               const StageChoices& stages, ModuleCodes& codes, Compiled& compiled,
+                               StageClock& clock) {
   if (!process && !compiled.plan.sites.empty())
     return fail(kExitScript, "DJ3006",
                 "the script probes a program, but there is none: give -c 'command' or -p PID");
-  Status laid_out = lay_out_for(options, process, codes, compiled, clock);
+  Status laid_out = lay_out_for(limits, process, codes, compiled, clock);
   if (!laid_out.ok()) return fail_attach(laid_out.error());
   // From here on, every global has its address.
 
-  Status done = compile(options, codes, compiled, clock);
+  Status done = compile(stages, codes, compiled, clock);
   if (!done.ok()) return compile_failure(done.error());
   return std::nullopt;
 }
 
-void plan_patches_for(const Options& options, const TracedProcess& process, ModuleCodes& codes,
+void plan_patches_for(const TracedProcess& process, const StageChoices& stages, ModuleCodes& codes,
                       Compiled& compiled, StageClock& clock) {
   ask_debug_servers_beside();
-  const PatchOptions patching = patch_options(options, compiled);
   const PatchInput input = {.plan = compiled.plan,
                             .modules = process.modules,
-                            .options = patching,
+                            .options = compiled.patching,
                             .facts = compiled.facts,
-                            .counting = counting_handlers(compiled.abis, patching)};
+                            .counting = counting_handlers(compiled.abis, compiled.patching)};
   compiled.patches =
       with_progress("analysing machine code", [&] { return find_patches(input, codes); });
   clock.done("patches");
-  if (options.dump.count("patches"))
-    show_stage(options, "patches", dump(compiled.patches, process.modules));
+  if (stages.dump.count("patches"))
+    show_stage(stages, "patches", dump(compiled.patches, process.modules));
 }
 
 }  // namespace dj

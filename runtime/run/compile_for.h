@@ -4,7 +4,7 @@
 #pragma once
 #include <optional>
 
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
@@ -15,12 +15,13 @@ namespace dj {
 // Fills in Compiled from `layout` on. process: none, only what djtap itself runs is compiled; a
 // running one may be stopped for a moment. When the code cannot be had that is told, and the exit
 // code returned.
-std::optional<int> compile_for(const Options& options, std::optional<TracedProcess>& process,
-                               ModuleCodes& codes, Compiled& compiled, StageClock& clock);
+std::optional<int> compile_for(std::optional<TracedProcess>& process, const Limits& limits,
+                               const StageChoices& stages, ModuleCodes& codes, Compiled& compiled,
+                               StageClock& clock);
 
 // Fills in Compiled::patches: analyses the machine code of what is probed. The target is not
 // touched.
-void plan_patches_for(const Options& options, const TracedProcess& process, ModuleCodes& codes,
+void plan_patches_for(const TracedProcess& process, const StageChoices& stages, ModuleCodes& codes,
                       Compiled& compiled, StageClock& clock);
 
 }  // namespace dj

@@ -10,7 +10,7 @@
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
 #include "compiler/stages/program.h"
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
 #include "runtime/session/session.h"
 #include "runtime/session/stack_tables.h"
 
@@ -22,13 +22,20 @@ struct TypeHelpers {
   CompileHeaders compile_headers;
 };
 
+// Additions: what djtap adds to the checked script, and what it remembers of that.
+struct Additions {
+  size_t shown_globals = 0;     // the script's; behind them are those that djtap adds
+  std::vector<GlobalId> times;  // with -t, by ProbeId
+  std::vector<Arming> armings;
+  bool follows_calls = false;  // --calls: return probes have a probe at the entry, too
+};
+
 // All that is known once the script is compiled, in the order in which it came to be.
 struct Compiled {
   TypeHelpers types;
   Program program;
-  size_t shown_globals = 0;     // the script's; behind them are those that djtap adds
-  std::vector<GlobalId> times;  // with -t, by ProbeId
-  std::vector<Arming> armings;
+  Additions own;
+  PatchOptions patching;
   Plan plan;
   Layout layout;
   Image image;
@@ -38,11 +45,13 @@ struct Compiled {
   PatchPlan patches;                  // taken by the session
 };
 
-inline PatchOptions patch_options(const Options& options, const Compiled& compiled) {
-  return {.optimize = options.optimize,
-          .guards = options.guards,
-          .switched = !options.control_path.empty() || options.monitor || !compiled.armings.empty(),
-          .live = options.live};
+// is_steered: whether probes may be switched from outside of the script.
+inline PatchOptions patch_options(const PatchingChoices& patching, bool is_steered,
+                                  const Additions& own) {
+  return {.optimize = patching.optimize,
+          .guards = patching.guards,
+          .switched = is_steered || !own.armings.empty(),
+          .live = patching.live};
 }
 
 inline SessionInput session_input(const Compiled& compiled) {

@@ -46,9 +46,9 @@ bool is_own_folder(const std::string& path, uid_t user) {
 
 }  // namespace
 
-void let_servers_be_asked(const Options& options) {
+void let_servers_be_asked(const FileChoices& files) {
   const std::string_view urls = of_environment("DEBUGINFOD_URLS");
-  if (!options.debuginfod || urls.find_first_not_of(' ') == std::string_view::npos) return;
+  if (!files.debuginfod || urls.find_first_not_of(' ') == std::string_view::npos) return;
   DebugServers servers;
   servers.urls = urls;
   const std::string_view seconds = of_environment("DEBUGINFOD_TIMEOUT");

@@ -3,12 +3,12 @@
 #pragma once
 #include <sys/types.h>
 
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
 
 namespace dj {
 
 // From here on files of the servers that the environment names may be asked for.
-void let_servers_be_asked(const Options& options);
+void let_servers_be_asked(const FileChoices& files);
 // To be called before djtap takes another user's rights: what that user must not see of the servers
 // leaves the environment.
 void hide_servers_secrets();

@@ -15,11 +15,12 @@
 namespace dj {
 namespace {
 
-std::vector<std::string> judge(const Options& options, const std::string& name,
+// What is wrong with a script, as objects. check: what finds it.
+std::vector<std::string> judge(const CheckText& check, const std::string& name,
                                const std::string& text) {
   Sources sources;
   Diags diags;
-  check_script(options, sources, sources.add(name, text), diags);
+  check(sources, sources.add(name, text), diags);
   std::vector<std::string> told;
   for (const Diag& diag : diags.all()) told.push_back(render_json(diag, sources));
   return told;
@@ -51,10 +52,13 @@ std::vector<EditorWord> words() {
 
 }  // namespace
 
-int serve_scripts(const Options& options) {
+int serve_scripts(const ScriptChoices& script, const TargetChoices& target, size_t many) {
+  const CheckText check = [&](Sources& sources, uint32_t file, Diags& diags) {
+    check_script(script, target, many, sources, file, diags);
+  };
   return serve_editor(
       STDIN_FILENO, STDOUT_FILENO,
-      {[&](const std::string& name, const std::string& text) { return judge(options, name, text); },
+      {[&](const std::string& name, const std::string& text) { return judge(check, name, text); },
        tidied, words()});
 }
 

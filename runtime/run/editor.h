@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // --lsp: what an editor is told of scripts (compiler/editor/language_server.h).
 #pragma once
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
 
 namespace dj {
 
 // Serves an editor on standard input and output until it leaves. Scripts are parsed and checked
-// with their tapsets; what a target would say of them (functions, variables) is not asked. Returns
-// the exit code.
-int serve_scripts(const Options& options);
+// with their tapsets, as check_script() does. Returns the exit code.
+int serve_scripts(const ScriptChoices& script, const TargetChoices& target, size_t many);
 
 }  // namespace dj

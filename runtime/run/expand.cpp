@@ -10,12 +10,12 @@
 
 namespace dj {
 
-void expand(const Options& options, ast::Script& script, Sources& sources, Diags& diags) {
+void expand(const ScriptChoices& choices, ast::Script& script, Sources& sources, Diags& diags) {
   expand_aliases(script, points_meant, diags);
   if (diags.ok()) expand_latency(script, sources, diags);
-  if (diags.ok()) add_script_words(script, options.script_args, sources, diags);
+  if (diags.ok()) add_script_words(script, choices.arguments, sources, diags);
   // Last, as names of the arguments, argc and argv_1, and of tapsets can be set, too.
-  if (diags.ok()) set_globals(script, options.settings, sources, diags);
+  if (diags.ok()) set_globals(script, choices.settings, sources, diags);
 }
 
 }  // namespace dj

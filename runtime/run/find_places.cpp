@@ -13,13 +13,12 @@
 #include "compiler/check/time_probes.h"
 #include "compiler/resolve/double_targets.h"
 #include "compiler/resolve/kept_plan.h"
-#include "compiler/resolve/many_places.h"
 #include "compiler/resolve/pointers.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stages/debug_servers.h"
 #include "runtime/output/progress.h"
-#include "runtime/run/say.h"
+#include "runtime/output/tell.h"
 #include "runtime/run/target.h"
 
 namespace dj {
@@ -65,22 +64,23 @@ std::optional<Plan> find_kept(const ModuleCodes& codes, const std::string& name,
 
 }  // namespace
 
-void add_own(const Options& options, Compiled& compiled) {
-  compiled.shown_globals = compiled.program.globals.size();
-  if (options.times) compiled.times = time_probes(compiled.program);
-  compiled.armings = add_arming_tests(compiled.program);
+void add_own(const ReportChoices& report, Compiled& compiled) {
+  compiled.own.shown_globals = compiled.program.globals.size();
+  compiled.own.follows_calls = report.calls;
+  if (report.times) compiled.own.times = time_probes(compiled.program);
+  compiled.own.armings = add_arming_tests(compiled.program);
 }
 
-Plan find_places(const Options& options, Compiled& compiled,
-                 const std::optional<TracedProcess>& process, ModuleCodes& codes, Diags& diags,
-                 StageClock& clock) {
+Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process,
+                 ModuleCodes& codes, Diags& diags, StageClock& clock) {
   for (Probe& probe : compiled.program.probes)
     take_process_numbers(probe.points, process ? process->pid : 0, diags);
   TargetFiles files = target_files(process, compiled.types.printers);
   files.compile_headers = compiled.types.compile_headers;
   const bool keeps = codes.kept_files().keeps();
   const bool asks = may_ask_debug_servers();
-  const std::string key = keeps ? plan_key(compiled.program, files, options.calls, asks) : "";
+  const bool follows_calls = compiled.own.follows_calls;
+  const std::string key = keeps ? plan_key(compiled.program, files, follows_calls, asks) : "";
   const std::string name = "plan-" + short_name(key);
   std::optional<Plan> plan = find_kept(codes, name, key);
   const bool is_kept = plan.has_value();
@@ -90,7 +90,7 @@ Plan find_places(const Options& options, Compiled& compiled,
       prepare_for(compiled.program, *module, codes);
     const size_t said = diags.all().size();
     plan = with_progress("finding what is to be probed",
-                         [&] { return resolve(compiled.program, files, diags, options.calls); });
+                         [&] { return resolve(compiled.program, files, diags, follows_calls); });
     const bool is_final = diags.all().size() == said && !debug_servers_lacked();
     std::string packed = key.empty() || !is_final ? "" : pack_plan(*plan);
     if (!packed.empty()) codes.plan_key = key;
@@ -98,20 +98,19 @@ Plan find_places(const Options& options, Compiled& compiled,
   } else {
     codes.plan_key = key;
   }
-  if (!options.stress) warn_of_many(compiled.program, *plan, options.many, diags);
   clock.done("resolve",
              fmt::format("{}{}", counted(plan->sites.size(), "site"), is_kept ? ", kept" : ""));
   return std::move(*plan);
 }
 
-bool settle_types(const Options& options, const Sources& sources, const ast::Script& script,
-                  Compiled& compiled) {
+bool settle_types(const ast::Script& script, bool strict, const Sources& sources,
+                  const ReportChoices& report, Compiled& compiled) {
   DoubleTargets doubles = settle_doubles(compiled.program, compiled.plan);
   if (!doubles.empty()) {
     Diags diags;  // warnings were printed the first time
-    compiled.program = check(script, {options.strict, doubles}, diags);
-    if (!diags.ok()) return print_diags(diags, sources, options), false;
-    add_own(options, compiled);
+    compiled.program = check(script, {strict, doubles}, diags);
+    if (!diags.ok()) return tell_all(diags, sources), false;
+    add_own(report, compiled);
   }
   mark_pointers(compiled.program, compiled.plan);
   return true;

@@ -6,7 +6,7 @@
 #include "compiler/diag/diag.h"
 #include "compiler/diag/source.h"
 #include "compiler/stages/ast.h"
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
@@ -14,19 +14,19 @@
 
 namespace dj {
 
-// What djtap adds to the checked script: what -t and arming conditions need.
-void add_own(const Options& options, Compiled& compiled);
+// Fills in Compiled::own: what -t, --calls and arming conditions need beside the checked script.
+void add_own(const ReportChoices& report, Compiled& compiled);
 
 // The plan of compiled.program; as an earlier session has found it, if that is kept. The target
 // runs, or stands before its start.
-Plan find_places(const Options& options, Compiled& compiled,
-                 const std::optional<TracedProcess>& process, ModuleCodes& codes, Diags& diags,
-                 StageClock& clock);
+Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process,
+                 ModuleCodes& codes, Diags& diags, StageClock& clock);
 
 // Which target variables are doubles and pointers is known behind find_places(): where there are
 // doubles, `script` is checked once more, with that. False: it was told what cannot be done with
 // them.
-bool settle_types(const Options& options, const Sources& sources, const ast::Script& script,
-                  Compiled& compiled);
+// strict: as CheckOptions has it.
+bool settle_types(const ast::Script& script, bool strict, const Sources& sources,
+                  const ReportChoices& report, Compiled& compiled);
 
 }  // namespace dj

@@ -28,20 +28,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-OwnPaths own_paths(const Options& options) {
-  OwnPaths paths{options.output_path,
-                 options.rotation.bytes > 0,
-                 options.rotation.files,
-                 options.control_path,
-                 {}};
-  if (options.plugin.ends_with(".lua")) paths.read.push_back(options.plugin);
-  if (!options.report_path.empty()) paths.read.push_back(options.report_path);
-  return paths;
-}
-
-// Files and folders that djtap reads for itself later on.
-std::vector<std::string> own_files(const Options& options) {
-  std::vector<std::string> files = options.include;
+// Files and folders that djtap reads for itself later on: `files`, and its own.
+std::vector<std::string> own_files(std::vector<std::string> files) {
   for (const Result<std::string>* own : {&own_tapsets(), &own_lowering()}) {
     if (own->ok()) files.push_back(own->value());
   }
@@ -79,18 +67,18 @@ std::optional<RightsKept> enter_view_of(pid_t pid, int pidfd, const Rights& thei
                   pid, entered.error().message)};
 }
 
-std::optional<RightsKept> become_equal_of(const Options& options, pid_t pid, int pidfd,
+std::optional<RightsKept> become_equal_of(const NeededFiles& needed, pid_t pid, int pidfd,
                                           const Rights& mine, const Rights& theirs) {
-  const std::vector<std::string> files = own_files(options);
+  const std::vector<std::string> files = own_files(needed.tapsets);
   if (can_take(mine, theirs)) {
-    Status started = Broker::start(pid, pidfd, theirs, own_paths(options));
+    Status started = Broker::start(pid, pidfd, theirs, needed.paths);
     if (!started.ok()) return RightsKept{"DJ5013", started.error().message};
   }
   hide_servers_secrets();
   if (!share_view(mine, theirs)) {
     let_debug_servers_be();  // its root is read-only
     if (auto kept = enter_view_of(pid, pidfd, theirs, files)) return kept;
-  } else if (options.cache) {
+  } else if (needed.cache) {
     KeptFiles::work_as(theirs.uids[0], theirs.gids[0]);
   }
   Status became = become_equal(mine, theirs);
@@ -102,9 +90,19 @@ std::optional<RightsKept> become_equal_of(const Options& options, pid_t pid, int
 
 }  // namespace
 
-std::optional<RightsKept> become_equal_of_target(const Options& options) {
-  const std::optional<int> pid = options.clean ? options.clean : options.pid;
-  if (!pid || !options.command.empty() || options.trust_target) return std::nullopt;
+NeededFiles needed_files(const ScriptChoices& script, const ReportChoices& report,
+                         const std::string& control_path, bool cache) {
+  OwnPaths paths{
+      report.output_path, report.rotation.bytes > 0, report.rotation.files, control_path, {}};
+  if (report.plugin.ends_with(".lua")) paths.read.push_back(report.plugin);
+  if (!report.lua_path.empty()) paths.read.push_back(report.lua_path);
+  return {std::move(paths), script.tapsets, cache};
+}
+
+std::optional<RightsKept> become_equal_of_target(const TargetChoices& target,
+                                                 const NeededFiles& files) {
+  const std::optional<int> pid = target.pid;
+  if (!pid || !target.command.empty() || target.trusted) return std::nullopt;
   const Result<ExitWatch> watch =
       ExitWatch::create(*pid, false);  // held, so that the number stays the process's
   const Result<Rights> mine = rights_of(getpid()), theirs = rights_of(living_thread(*pid));
@@ -114,17 +112,16 @@ std::optional<RightsKept> become_equal_of_target(const Options& options) {
     return std::nullopt;  // then the kernel lets it trace equals only
   if (!theirs.ok()) return RightsKept{"DJ4006", theirs.error().message};
   if (!exceed(mine.value(), theirs.value())) return std::nullopt;
-  return become_equal_of(options, *pid, watch.value().fd(), mine.value(), theirs.value());
+  return become_equal_of(files, *pid, watch.value().fd(), mine.value(), theirs.value());
 }
 
-std::optional<int> give_up_rights(const Options& options) {
-  const std::optional<RightsKept> kept = become_equal_of_target(options);
+std::optional<int> give_up_rights(const TargetChoices& target, const NeededFiles& files) {
+  const std::optional<RightsKept> kept = become_equal_of_target(target, files);
   if (!kept) return std::nullopt;
   return fail(kExitAttach, kept->code, kept->message);
 }
 
-Status check_rights(const Options& options, pid_t pid) {
-  if (options.trust_target) return ok_status();
+Status check_rights(pid_t pid) {
   const Result<Rights> mine = rights_of(getpid()), theirs = rights_of(living_thread(pid));
   if (!mine.ok() || mine.value().capabilities == 0) return ok_status();
   if (!theirs.ok()) return theirs.error();

@@ -40,7 +40,9 @@ int open_brackets(const std::string& text) {
 
 class Prompt {
  public:
-  explicit Prompt(const Options& options) : options_(options) {}
+  Prompt(const std::vector<std::string>& words, const TargetChoices& target,
+         const NeededFiles& files, CheckText check)
+      : words_(words), target_(target), files_(files), check_(std::move(check)) {}
 
   int serve() {
     for (std::string line; !quit_ && read(line);) {
@@ -79,14 +81,14 @@ class Prompt {
   // Kept where the script is right with it; else what is wrong is said.
   void add(const std::string& item) {
     const std::string whole = script_ + item + "\n";
-    if (options_.pid ? is_right_for_equal(whole) : is_right(whole)) script_ = whole;
+    if (target_.pid ? is_right_for_equal(whole) : is_right(whole)) script_ = whole;
   }
 
   bool is_right(const std::string& script) {
     Sources sources;
     Diags diags;
-    check_script(options_, sources, sources.add("<prompt>", script), diags);
-    print_diags(diags, sources, options_);
+    check_(sources, sources.add("<prompt>", script), diags);
+    tell_all(diags, sources);
     return diags.ok();
   }
 
@@ -96,7 +98,7 @@ class Prompt {
     fflush(nullptr);
     const pid_t pid = fork();
     if (pid == 0) {
-      const bool right = !give_up_rights(options_) && is_right(script);
+      const bool right = !give_up_rights(target_, files_) && is_right(script);
       fflush(nullptr);
       _exit(right ? 0 : 1);
     }
@@ -130,7 +132,7 @@ class Prompt {
   // Ctrl-C ends the run, not the prompt.
   void run() {
     std::vector<std::string> words = {"djtap", "-e", script_};
-    words.insert(words.end(), options_.words.begin(), options_.words.end());
+    words.insert(words.end(), words_.begin(), words_.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
     argv.push_back(nullptr);
@@ -173,7 +175,10 @@ class Prompt {
       {"run", {"run the script; Ctrl-C ends it", [this](const std::string&) { run(); }}},
       {"save", {"FILE: write the script there", [this](const std::string& path) { save(path); }}},
   };
-  const Options& options_;
+  const std::vector<std::string>& words_;  // of the command line of each run
+  const TargetChoices& target_;
+  const NeededFiles& files_;
+  CheckText check_;
   std::string script_;
   bool quit_ = false;
   int last_ = 0;  // exit code
@@ -181,6 +186,13 @@ class Prompt {
 
 }  // namespace
 
-int run_interactively(const Options& options) { return Prompt(options).serve(); }
+int run_interactively(const std::vector<std::string>& words, const ScriptChoices& script,
+                      const TargetChoices& target, size_t many, const NeededFiles& files) {
+  return Prompt(words, target, files,
+                [&](Sources& sources, uint32_t file, Diags& diags) {
+                  check_script(script, target, many, sources, file, diags);
+                })
+      .serve();
+}
 
 }  // namespace dj

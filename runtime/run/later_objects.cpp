@@ -71,7 +71,8 @@ Status LaterWatch::probe_new_objects() {
   if (objects.first_new == objects.modules.size() || !session_.why_over().empty())
     return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
-  Plan plan = resolve(compiled_.program, files_of(objects, compiled_), silent, options_.calls);
+  Plan plan =
+      resolve(compiled_.program, files_of(objects, compiled_), silent, compiled_.own.follows_calls);
   if (plan.sites.empty() && !target.watches_objects()) return ok_status();
   return arm(objects, plan);
 }
@@ -99,7 +100,7 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   std::vector<HandlerAbi> abis;
   find_exits(plan, objects.modules, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
-  const PatchOptions patching = patch_options(options_, compiled_);
+  const PatchOptions& patching = compiled_.patching;
   Target& target = *session_.target();
   PatchPlan patches = find_patches({.plan = plan,
                                     .modules = objects.modules,
@@ -123,10 +124,10 @@ Status LaterWatch::arm(const LaterObjects& objects, Plan& plan) {
   const std::vector<std::optional<ProbeId>> calls = probes_of_calls(plan);
   compiled_.plan.later_calls.insert(compiled_.plan.later_calls.end(), calls.begin(), calls.end());
   const std::vector<InstalledSite> sites = target.latest_sites();
-  if (options_.probes) report_sites(sites);
-  if (!options_.stress) warn_skipped_sites(sites);
+  if (stages_.probes) report_sites(sites);
+  if (names_skipped_) warn_skipped_sites(sites);
   warn_unraised(target);
-  if (options_.verbose > 0)
+  if (stages_.verbose > 0)
     log_line("djtap: {} opened: {} in {:.1f} ms{}",
              counted(objects.modules.size() - objects.first_new, "object"),
              counted(sites.size(), "site"), static_cast<double>(now_ns() - begin) / 1e6,

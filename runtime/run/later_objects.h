@@ -3,7 +3,7 @@
 // are resolved, compiled and armed before the loader lets any of their code run.
 #pragma once
 #include "compiler/diag/source.h"
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
 #include "runtime/run/compiled.h"
 #include "runtime/session/session.h"
 
@@ -14,8 +14,14 @@ class ModuleCodes;
 class LaterWatch {
  public:
   // `compiled` gets the new sites and spans, so that events of theirs can be told.
-  LaterWatch(const Options& options, Compiled& compiled, Session& session, ModuleCodes& codes)
-      : options_(options), compiled_(compiled), session_(session), codes_(codes) {}
+  // names_skipped: warn of places that cannot be probed.
+  LaterWatch(const StageChoices& stages, bool names_skipped, Compiled& compiled, Session& session,
+             ModuleCodes& codes)
+      : stages_(stages),
+        names_skipped_(names_skipped),
+        compiled_(compiled),
+        session_(session),
+        codes_(codes) {}
   // Does the script mean objects that come later, and can they be seen?
   bool is_on() const { return compiled_.plan.awaits_objects && session_.target() != nullptr; }
   // Once, when the target runs: what it opened while djtap prepared.
@@ -27,7 +33,8 @@ class LaterWatch {
   Status probe_new_objects();
   void name_stacks(const LaterObjects& objects);
   Status arm(const LaterObjects& objects, Plan& plan);
-  const Options& options_;
+  const StageChoices& stages_;
+  bool names_skipped_;
   Compiled& compiled_;
   Session& session_;
   ModuleCodes& codes_;

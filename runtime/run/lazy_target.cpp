@@ -6,14 +6,14 @@
 
 namespace dj {
 
-LazyTarget::LazyTarget(const Options& options, const sigset_t& child_mask)
-    : options_(options), child_mask_(child_mask) {
-  if (!options.command.empty() && options.stop_after >= Stage::Resolve)
-    child_.emplace(fork_target(options, child_mask));
+LazyTarget::LazyTarget(const TargetChoices& choices, TargetUse use, const sigset_t& child_mask)
+    : choices_(choices), use_(use), child_mask_(child_mask) {
+  if (!choices.command.empty() && use != TargetUse::Unlikely)
+    child_.emplace(fork_target(choices.command, child_mask));
 }
 
 Result<std::optional<TracedProcess>>& LazyTarget::find() {
-  if (!found_) found_.emplace(find_target(options_, child_mask_, std::move(child_)));
+  if (!found_) found_.emplace(find_target(choices_, use_, child_mask_, std::move(child_)));
   return *found_;
 }
 

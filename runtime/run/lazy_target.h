@@ -12,8 +12,8 @@ namespace dj {
 
 class LazyTarget {
  public:
-  // Both must outlive this object. child_mask: as find_target() takes it.
-  LazyTarget(const Options& options, const sigset_t& child_mask);
+  // Both references must outlive this object. child_mask: as find_target() takes it.
+  LazyTarget(const TargetChoices& choices, TargetUse use, const sigset_t& child_mask);
 
   Result<std::optional<TracedProcess>>& find();
   // What the target's files say. Null: it could not be found, and find() says why.
@@ -22,7 +22,8 @@ class LazyTarget {
   bool failed() const { return found_ && !found_->ok(); }
 
  private:
-  const Options& options_;
+  const TargetChoices& choices_;
+  TargetUse use_;
   const sigset_t& child_mask_;
   std::optional<Result<ForkedChild>> child_;
   std::optional<Result<std::optional<TracedProcess>>> found_;

@@ -13,8 +13,7 @@
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/tapset/alias_names.h"
 #include "compiler/tapset/aliases.h"
-#include "compiler/tapset/library.h"
-#include "runtime/lua/lua_tapset.h"
+#include "runtime/run/tapset_library.h"
 
 namespace dj {
 namespace {
@@ -25,8 +24,13 @@ const char* type_name(Type type) {
 
 class AliasList {
  public:
-  AliasList(const Options& options, LazyTarget& target, Sources& sources, Diags& diags)
-      : options_(options), target_(target), sources_(sources), diags_(diags) {}
+  AliasList(bool with_variables, const ScriptChoices& choices, LazyTarget& target, Sources& sources,
+            Diags& diags)
+      : with_variables_(with_variables),
+        choices_(choices),
+        target_(target),
+        sources_(sources),
+        diags_(diags) {}
 
   std::vector<AliasName> names_of(const std::vector<ast::ProbePoint>& points) {
     ast::Script script;
@@ -48,7 +52,7 @@ class AliasList {
     for (const AliasName& name : names) {
       std::string body;
       for (const std::string& variable : name.variables)
-        body += options_.list_variables ? " println(" + variable + ")" : "";
+        body += with_variables_ ? " println(" + variable + ")" : "";
       files.push_back(sources_.add("<tapsets>", "probe " + name.name + " {" + body + " }"));
       ast::Script probe = parse(sources_, files.back(), {}, diags_);
       std::move(probe.probes.begin(), probe.probes.end(), std::back_inserter(script.probes));
@@ -59,7 +63,7 @@ class AliasList {
     if (!diags_.ok()) return "";
     Program program;
     Diags warnings;
-    if (options_.list_variables) program = check(script, {options_.strict}, warnings);
+    if (with_variables_) program = check(script, {choices_.strict}, warnings);
     std::string text;
     for (size_t i = 0; i < names.size(); ++i) text += line_of(names[i], files[i], script, program);
     return text;
@@ -67,8 +71,7 @@ class AliasList {
 
  private:
   TapsetLibrary make_library() {
-    return TapsetLibrary(sources_, tapset_folders(options_.include),
-                         run_lua_tapsets(sources_, [this] { return target_.index(); }, printers_));
+    return tapset_library(choices_.tapsets, sources_, target_, printers_);
   }
 
   // Empty: nothing that the name stands for is in the target.
@@ -89,7 +92,8 @@ class AliasList {
     return found ? name.name + variables + "\n" : "";
   }
 
-  const Options& options_;
+  bool with_variables_;
+  const ScriptChoices& choices_;
   LazyTarget& target_;
   Sources& sources_;
   Diags& diags_;
@@ -98,10 +102,10 @@ class AliasList {
 
 }  // namespace
 
-std::optional<std::string> list_aliases(const Options& options,
+std::optional<std::string> list_aliases(bool with_variables, const ScriptChoices& choices,
                                         const std::vector<ast::ProbePoint>& points,
                                         LazyTarget& target, Sources& sources, Diags& diags) {
-  AliasList list(options, target, sources, diags);
+  AliasList list(with_variables, choices, target, sources, diags);
   std::vector<AliasName> names = list.names_of(points);
   if (names.empty() || !target.find().ok()) return std::nullopt;
   return list.show(names);

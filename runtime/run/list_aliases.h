@@ -11,10 +11,10 @@
 namespace dj {
 
 // The names that `points` means and that can be probed in the target, one a line, sorted; without
-// a target all of them. With options.list_variables the variables that the aliases set follow,
+// a target all of them. With options.list.variables the variables that the aliases set follow,
 // "name:string flags:long". Texts are added to `sources`, mistakes in tapset files to `diags`.
 // None: no tapset has such a name.
-std::optional<std::string> list_aliases(const Options& options,
+std::optional<std::string> list_aliases(bool with_variables, const ScriptChoices& choices,
                                         const std::vector<ast::ProbePoint>& points,
                                         LazyTarget& target, Sources& sources, Diags& diags);
 

@@ -13,21 +13,22 @@
 
 namespace dj {
 
-int list_points(const Options& options) {
+int list_points(const ListChoices& what, const ScriptChoices& choices, const TargetChoices& wanted,
+                const NeededFiles& needed, const CommandLine& line) {
   Sources sources;
-  uint32_t file = sources.add("<command line>", "probe " + *options.list + " {}");
+  uint32_t file = sources.add("<command line>", "probe " + *what.pattern + " {}");
   Diags diags;
   ast::Script script = parse(sources, file, {}, diags);
   const bool is_point = script.probes.size() == 1 && script.aliases.empty() &&
                         script.functions.empty() && script.globals.empty();
   if (diags.ok() && !is_point)
     return fail_usage(
-        options,
+        line,
         {"DJ0003", "-l,-L,--source", "what is to be listed is no list of probe points", {}, ""});
   const HeldSignals held;
-  if (auto code = give_up_rights(options)) return *code;
-  LazyTarget target(options, held.before());
-  if (!target.find().ok()) return target_failure(options, target.find().error());
+  if (auto code = give_up_rights(wanted, needed)) return *code;
+  LazyTarget target(wanted, TargetUse::List, held.before());
+  if (!target.find().ok()) return target_failure(wanted, target.find().error());
   std::string text;
   if (diags.ok()) {
     std::vector<ast::ProbePoint>& points = script.probes.front().points;
@@ -36,18 +37,18 @@ int list_points(const Options& options) {
     const TargetFiles files = target_files(process);
     if (!diags.ok())
       text.clear();
-    else if (options.list_source)
+    else if (what.source)
       text = list_source(points.front(), files, diags);
-    else if (auto names = list_aliases(options, points, target, sources, diags))
+    else if (auto names = list_aliases(what.variables, choices, points, target, sources, diags))
       text = *names;
     else if (diags.ok())
-      text = list(points, files, options.list_variables, diags);
+      text = list(points, files, what.variables, diags);
   }
   if (text.empty() && diags.ok())
     return fail(kExitScript, "DJ3022",
                 "the tapsets have this probe point, but nothing of this program is one");
   show(text);
-  print_diags(diags, sources, options);
+  tell_all(diags, sources);
   return diags.ok() ? kExitOk : kExitScript;
 }
 

@@ -34,46 +34,44 @@ bool asks_for(std::string_view text, size_t n) {
   return false;
 }
 
-// A word that nobody asks for was meant otherwise, as the second one of `-p 1 2`.
-void warn_of_unused_words(const Options& options, std::string_view text) {
-  for (size_t i = 0; i < options.script_args.size(); ++i) {
+}  // namespace
+
+void warn_of_unused_words(const ScriptChoices& script, std::string_view text) {
+  for (size_t i = 0; i < script.arguments.size(); ++i) {
     const auto asks = [n = i + 1](std::string_view each) { return asks_for(each, n); };
-    if (asks(text) || std::ranges::any_of(options.more_scripts, asks)) continue;
+    if (asks(text) || std::ranges::any_of(script.more, asks)) continue;
     tell_warning("DJ0901",
                  fmt::format("the argument {} is not used: the script has no ${} and no @{}",
-                             printable(options.script_args[i]), i + 1, i + 1));
+                             printable(script.arguments[i]), i + 1, i + 1));
   }
 }
 
-}  // namespace
-
-ast::Script parse_scripts(const Options& options, Sources& sources, uint32_t file,
+ast::Script parse_scripts(const ScriptChoices& choices, Sources& sources, uint32_t file,
                           const ParseOptions& parsing, Diags& diags) {
   ast::Script script = parse(sources, file, parsing, diags);
-  for (const std::string& text : options.more_scripts) {
+  for (const std::string& text : choices.more) {
     ast::Script more = parse(sources, sources.add("<-E>", text), parsing, diags);
     append(script.globals, more.globals);
     append(script.functions, more.functions);
     append(script.probes, more.probes);
     append(script.aliases, more.aliases);
   }
-  if (diags.ok() && !options.tidy) warn_of_unused_words(options, sources.files[file].text);
   return script;
 }
 
 // What is no sentence of the grammar is not tidied; what only
 // a run has ($1), and what djtap has not (C code, SystemTap's macros), may stand in what is.
-int print_tidy(const Options& options, const Sources& sources, uint32_t file, const Diags& parsed) {
+int print_tidy(const Sources& sources, uint32_t file, const Diags& parsed) {
   const auto is_grammars = [&](const Diag& diag) {
     return diag.code >= "DJ1011" && diag.code <= "DJ1015" &&
            !sources.text(diag.span).starts_with('@');
   };
   if (std::any_of(parsed.all().begin(), parsed.all().end(), is_grammars))
-    return print_diags(parsed, sources, options), kExitSyntax;
+    return tell_all(parsed, sources), kExitSyntax;
   Diags diags;
   std::string text = tidy(sources, file, diags);
   if (diags.ok()) show_script(text);
-  print_diags(diags, sources, options);
+  tell_all(diags, sources);
   return diags.ok() ? kExitOk : kExitSyntax;
 }
 

@@ -13,6 +13,7 @@
 
 #include "compiler/base/printable.h"
 #include "runtime/output/tell.h"
+#include "runtime/output/terminal.h"
 #include "runtime/output/write_whole.h"
 #include "runtime/process/child_wait.h"
 
@@ -26,6 +27,11 @@ ssize_t write_or_lose(void*, const char* text, size_t size) {
 }
 
 }  // namespace
+
+void tell_as(const MessageChoices& messages) {
+  set_tell_form(
+      {messages.json, messages.colour.value_or(is_coloured(STDERR_FILENO)), messages.no_warnings});
+}
 
 void warn_of_children_left() {
   for (const pid_t pid : children_left()) {
@@ -46,17 +52,17 @@ void show(const std::string& text) { show_script(printable_lines(text)); }
 
 void show_script(const std::string& text) { fwrite(text.data(), 1, text.size(), stdout); }
 
-void show_stage(const Options& options, const char* stage, const std::string& text) {
-  if (options.dump.count(stage)) show(text);
+void show_stage(const StageChoices& stages, const char* stage, const std::string& text) {
+  if (stages.dump.count(stage)) show(text);
 }
 
-int end_of_output(const Options& options, int exit_code) {
+int end_of_output(const TargetChoices& target, int exit_code) {
   const bool lost = ferror(stdout) != 0;
   errno = 0;
   if (fflush(stdout) == 0 && !lost) return exit_code;
   const int number = errno != 0 ? errno : EIO;
   if (exit_code != kExitOk) return exit_code;
-  return fail(exit_code_beside(options), "DJ5012",
+  return fail(exit_code_beside(target), "DJ5012",
               fmt::format("output ended early: {}", std::strerror(number)));
 }
 
@@ -68,17 +74,17 @@ void outlive_readers() {
   stderr = file;
 }
 
-int exit_code_beside(const Options& options) {
-  return options.command.empty() ? kExitRun : kExitOwnFailure;
+int exit_code_beside(const TargetChoices& target) {
+  return target.command.empty() ? kExitRun : kExitOwnFailure;
 }
 
-int fail_usage(const Options& options, const UsageError& wrong) {
-  tell_usage(options.line, wrong);
+int fail_usage(const CommandLine& line, const UsageError& wrong) {
+  tell_usage(line, wrong);
   return kExitUsage;
 }
 
-int fail_without(const Options& options, const std::string& option, const std::string& message) {
-  return fail_usage(options, {"DJ0007", option, message, {}, ""});
+int fail_without(const CommandLine& line, const std::string& option, const std::string& message) {
+  return fail_usage(line, {"DJ0007", option, message, {}, ""});
 }
 
 int fail(int exit_code, const std::string& code, const std::string& message) {
@@ -94,13 +100,6 @@ int print_result(const Result<std::string>& text, const std::function<int(const 
   if (!text.ok()) return ended(text.error());
   show(text.value());
   return kExitOk;
-}
-
-void print_diags(const Diags& diags, const Sources& sources, const Options& options) {
-  for (const Diag& diag : diags.all()) {
-    if (options.no_warnings && diag.severity == Severity::Warning) continue;
-    tell(diag, sources);
-  }
 }
 
 }  // namespace dj

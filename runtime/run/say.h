@@ -5,17 +5,21 @@
 #include <string>
 
 #include "compiler/base/result.h"
-#include "compiler/diag/diag.h"
-#include "compiler/diag/source.h"
-#include "runtime/command/options.h"
+#include "runtime/command/choices.h"
+#include "runtime/command/command_line.h"
+#include "runtime/command/exit_code.h"
+#include "runtime/output/tell.h"
 
 namespace dj {
 
+// Gives diagnostics the form that the command line asks for, from here on.
+void tell_as(const MessageChoices& messages);
+
 // Tells what is wrong with the command line. Returns kExitUsage.
-int fail_usage(const Options& options, const UsageError& wrong);
+int fail_usage(const CommandLine& line, const UsageError& wrong);
 
 // The same of something that an option or a word of the command line names and that cannot be had.
-int fail_without(const Options& options, const std::string& option, const std::string& message);
+int fail_without(const CommandLine& line, const std::string& option, const std::string& message);
 
 // Tells the error `code`. Returns `exit_code`.
 int fail(int exit_code, const std::string& code, const std::string& message);
@@ -37,25 +41,22 @@ void show(const std::string& text);
 void show_script(const std::string& text);
 
 // The same of a stage's data ("ast", "plan" ...), if --dump asks for it.
-void show_stage(const Options& options, const char* stage, const std::string& text);
+void show_stage(const StageChoices& stages, const char* stage, const std::string& text);
 
 // A failure of djtap's own when the command runs, or may: its exit codes are handed through then,
 // so this is none of them.
-int exit_code_beside(const Options& options);
+int exit_code_beside(const TargetChoices& target);
 
 // Names the processes that djtap has started and killed and that have not ended.
 void warn_of_children_left();
 
 // To be called last. Returns the exit code; if stdout did not take all and `exit_code` is that of
 // success, says so and returns that of a failure.
-int end_of_output(const Options& options, int exit_code);
+int end_of_output(const TargetChoices& target, int exit_code);
 
 // From here on nobody who stops reading ends djtap: it has probes to take out of the target.
 // SIGPIPE is ignored, and what stderr does not take is lost (fmt::print() throws for a stream that
 // fails; glibc's stderr is a variable that may be set).
 void outlive_readers();
-
-// Renders all of them to stderr, as text or with --diagnostics=json as JSON.
-void print_diags(const Diags& diags, const Sources& sources, const Options& options);
 
 }  // namespace dj

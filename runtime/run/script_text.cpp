@@ -65,31 +65,31 @@ std::string first_comment(const std::string& text) {
 
 }  // namespace
 
-Result<std::string> read_script(const Options& options) {
-  if (options.script_text) return *options.script_text;
+Result<std::string> read_script(const ScriptChoices& script) {
+  if (script.text) return *script.text;
   std::string text;
-  if (options.script_path == "-") {
+  if (script.path == "-") {
     std::ostringstream in;
     in << std::cin.rdbuf();
     text = in.str();
   } else {
-    DJ_TRY(text, read_file(options.script_path));
+    DJ_TRY(text, read_file(script.path));
   }
-  std::string mistake = mistaken(options.script_path, text);
+  std::string mistake = mistaken(script.path, text);
   if (!mistake.empty()) return Error{mistake};
   return with_plain_line_ends(text);
 }
 
-UsageError no_script(const Options& options, const Error& why) {
-  UsageError wrong{"DJ0006", options.script_path, why.message, {}, ""};
-  if (options.script_path.find_first_of("{(") != std::string::npos)
+UsageError no_script(const std::string& path, const Error& why) {
+  UsageError wrong{"DJ0006", path, why.message, {}, ""};
+  if (path.find_first_of("{(") != std::string::npos)
     wrong.help = "the text of a script goes behind -e: djtap -e 'probe ...'";
   return wrong;
 }
 
-std::string script_help(const Options& options, const std::string& text,
+std::string script_help(const ScriptChoices& script, const std::string& text,
                         const ScriptOptions& script_options) {
-  std::string name = options.script_text ? "-e 'script'" : options.script_path;
+  std::string name = script.text ? "-e 'script'" : script.path;
   std::string help = first_comment(text);
   help += fmt::format("{}usage: djtap [options] {} [arguments]\n", help.empty() ? "" : "\n", name);
   std::string own = script_options.help();

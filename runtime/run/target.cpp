@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/counted.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/file_reader.h"
 #include "runtime/process/process.h"
@@ -56,43 +57,51 @@ void warn_of_lost_files(pid_t pid) {
 
 }  // namespace
 
-Result<ForkedChild> fork_target(const Options& options, const sigset_t& child_mask) {
-  return ForkedChild::fork(options.command, {child_mask});
+Result<ForkedChild> fork_target(const std::vector<std::string>& command,
+                                const sigset_t& child_mask) {
+  return ForkedChild::fork(command, {child_mask});
 }
 
-Result<std::optional<TracedProcess>> find_target(const Options& options, const sigset_t& child_mask,
+Result<std::optional<TracedProcess>> find_target(const TargetChoices& target, TargetUse use,
+                                                 const sigset_t& child_mask,
                                                  std::optional<Result<ForkedChild>> child) {
   forget_target_files();
-  if (!options.command.empty()) {
-    if (!child) child.emplace(fork_target(options, child_mask));
+  if (!target.command.empty()) {
+    if (!child) child.emplace(fork_target(target.command, child_mask));
     if (!child->ok()) return child->error();
     DJ_TRY(TracedProcess process, TracedProcess::launch(child->take()));
     read_found_names_as(reader_of(process.pid));
-    if (options.writable_text) trust_writable(process.modules);
-    if (!options.list && !options.doctor) warn_of_lost_rights(process.pid, options.command.front());
+    if (target.writable_text) trust_writable(process.modules);
+    if (use != TargetUse::List && use != TargetUse::Examine)
+      warn_of_lost_rights(process.pid, target.command.front());
     return std::optional<TracedProcess>(std::move(process));
   }
-  if (options.pid) {
-    read_found_names_as(reader_of(*options.pid));
-    DJ_TRY(TracedProcess process, TracedProcess::open(*options.pid));
-    DJ_TRY_DO(check_rights(options, *options.pid));
-    if (options.writable_text) trust_writable(process.modules);
-    if (!options.doctor) warn_of_lost_files(*options.pid);
+  if (target.pid) {
+    read_found_names_as(reader_of(*target.pid));
+    DJ_TRY(TracedProcess process, TracedProcess::open(*target.pid));
+    if (!target.trusted) DJ_TRY_DO(check_rights(*target.pid));
+    if (target.writable_text) trust_writable(process.modules);
+    if (use != TargetUse::Examine) warn_of_lost_files(*target.pid);
     return std::optional<TracedProcess>(std::move(process));
   }
   return std::optional<TracedProcess>();
 }
 
-int target_exit_code(const Options& options, const Error& error) {
-  if (options.command.empty()) return kExitAttach;
+int target_exit_code(const TargetChoices& target, const Error& error) {
+  if (target.command.empty()) return kExitAttach;
   if (error.kind == Fail::NotFound) return kExitNotFound;
   const bool refused = error.kind == Fail::Permission || error.kind == Fail::Unsupported;
   return refused ? kExitNotExecutable : kExitAttach;
 }
 
-int target_failure(const Options& options, const Error& error) {
+int target_failure(const TargetChoices& target, const Error& error) {
   fail_attach(error);
-  return target_exit_code(options, error);
+  return target_exit_code(target, error);
+}
+
+std::string summary_of(const std::optional<TracedProcess>& process) {
+  if (!process) return "none";
+  return fmt::format("pid {}, {}", process->pid, counted(process->modules.size(), "module"));
 }
 
 TargetFiles target_files(const std::optional<TracedProcess>& process,

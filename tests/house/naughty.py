@@ -12,8 +12,6 @@ MANY_PARAMETERS = {
     "runtime/agent/ask.h:ask_kernel",
     "runtime/agent/foreach.cpp:dj_foreach_begin",
     "runtime/agent/syscall.h:raw_syscall",
-    "runtime/run/check_script.cpp:check_against",
-    "runtime/run/run_session.cpp:run_session",
 }
 
 # "path:class" with more than 12 data members. abi.h's, context.h's and the other structures of runtime/shared are the arena's layout.
@@ -34,15 +32,12 @@ MANY_MEMBERS = {
     "compiler/stages/plan.h:Site",
     "compiler/stages/program.h:Global",
     "compiler/tapset/library.h:TapsetLibrary",
-    "runtime/command/options.h:Options",
-    "runtime/doctor/patient.h:Patient",
     "runtime/output/drain.cpp:Drain::State",
     "runtime/detours/kept_detours.cpp:KeptDetours::Row",
     "runtime/patch/kept_patches.cpp:PlaceRow",
     "runtime/patch/patch.h:PatchSite",
     "runtime/process/map_query.cpp:Query",
     "runtime/process/mapped_module.h:MappedModule",
-    "runtime/run/run_session.cpp:Tracing",
     "runtime/session/jit_watch.h:JitWatch",
     "runtime/session/monitor.h:Monitor",
     "runtime/session/stack_tables.h:StackTables",

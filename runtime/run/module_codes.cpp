@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Code comes from files by compiler/debuginfo, analyses from the user's kept files.
+#include "runtime/run/module_codes.h"
+
+#include "compiler/base/printable.h"
+#include "compiler/debuginfo/text.h"
+#include "runtime/patch/kept_files.h"
+#include "runtime/patch/plan_cache.h"
+
+namespace dj {
+namespace {
+
+KeptFiles files_for(bool cache, bool verbose) {
+  if (!cache) return KeptFiles::none();
+  if (!verbose) return KeptFiles::of_user({});
+  return KeptFiles::of_user([](const std::string& what) { log_line("djtap: cache: {}", what); });
+}
+
+}  // namespace
+
+ModuleCodes module_codes(bool cache, bool verbose) {
+  return ModuleCodes(read_text, PlanCache(files_for(cache, verbose)));
+}
+
+}  // namespace dj

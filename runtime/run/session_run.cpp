@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// The session's steps, each by the rooms below.
+#include "runtime/run/session_run.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "compiler/base/printable.h"
+#include "runtime/output/report_calls.h"
+#include "runtime/output/tell.h"
+#include "runtime/output/terminal.h"
+#include "runtime/process/own_tracee.h"
+#include "runtime/run/report_session.h"
+#include "runtime/run/say.h"
+#include "runtime/run/trace_target.h"
+#include "runtime/session/report.h"
+#include "runtime/target/process/process_target.h"
+#include "runtime/target/report_sites.h"
+
+namespace dj {
+namespace {
+
+// Who takes what handlers print; null: it is written as text. `monitor` may become null.
+RecordSink sink_of(bool writes_file, LuaOutputs& lua, std::unique_ptr<Monitor>& monitor,
+                   Output& output) {
+  if (lua.takes_records()) return [&](const PrintRecord& record) { lua.record(record, output); };
+  if (!monitor || writes_file) return nullptr;
+  return [&](const PrintRecord& record) {
+    if (monitor) return monitor->add_output(record.text);
+    output.write(record.text);
+  };
+}
+
+int child_exit_code(int status) {
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+// Of the target, which may have a thread that did not stop in time.
+std::optional<int> wait_for_end(ExitWatch& watch) {
+  constexpr int kLookMs = 20;
+  for (bool late = true; !watch.ended(kLookMs);) {
+    late = late && !Stopped::let_go_of_late();
+    if (!late) let_go_of_own_tracee(watch.pid());
+  }
+  return watch.wait_status(-1);
+}
+
+// Its wait status, if there is one to be had. Who has ended the session and sees no prompt is told
+// why.
+std::optional<int> wait_for_command(ExitWatch& watch) {
+  constexpr int kPatienceMs = 500;
+  if (std::optional<int> status = watch.wait_status(kPatienceMs)) return status;
+  if (is_drawn_on(STDERR_FILENO))
+    log_line("djtap: the session is over, the command goes on; Ctrl-C ends it");
+  return wait_for_end(watch);
+}
+
+void say_why_over(const Result<Ended>& ended, Session& session) {
+  if (!ended.ok()) tell_error("DJ5013", ended.error().message);
+  const std::string over = session.why_over();
+  if (!over.empty()) tell_warning("DJ5902", fmt::format("the session ends: {}", over));
+}
+
+// Fails when there is no place at all where a probe can be, and none may come; says why. What is
+// refused only when the target is probed (masks of running threads ...) is a warning.
+Status check_placed(const Compiled& compiled, const Session& session, bool lists_sites) {
+  const Target* const target = session.target();
+  if (target == nullptr || compiled.plan.expects_objects) return ok_status();
+  if (target->can_be_hit()) return ok_status();
+  const std::vector<InstalledSite> skipped = target->skipped_sites();
+  const size_t places = skipped.size();
+  if (places == 0) return ok_status();
+  for (const Probe& probe : compiled.program.probes) {
+    if (std::any_of(probe.points.begin(), probe.points.end(),
+                    [](const ast::ProbePoint& point) { return point.optional; }))
+      return ok_status();
+  }
+  if (lists_sites) report_sites(skipped);
+  warn_skipped_sites(skipped);
+  return Error{places == 1
+                   ? "the one place that is meant cannot be probed"
+                   : fmt::format("none of the {} places that are meant can be probed", places)};
+}
+
+// Null: it is not asked for.
+Result<std::unique_ptr<Monitor>> open_monitor(bool is_wanted, const Prepared& prepared,
+                                              const HostProbes& host_probes) {
+  if (!is_wanted) return std::unique_ptr<Monitor>();
+  if (host_probes.wants_input()) return Error{"--monitor and input probes want the same keys"};
+  const Compiled& compiled = prepared.compiled;
+  return Monitor::open({compiled.program, compiled.plan, prepared.sources, compiled.layout,
+                        compiled.own.times, compiled.own.shown_globals});
+}
+
+// The process, if there is one.
+Targets targets_of(const Prepared& prepared, bool writable_text, bool thread_rows) {
+  Targets targets;
+  if (!prepared.process) return targets;
+  const Compiled& compiled = prepared.compiled;
+  targets.push_back(std::make_unique<ProcessTarget>(
+      *prepared.process, prepared.codes,
+      ProcessInput{.facts = compiled.facts,
+                   .writable_text = writable_text,
+                   .thread_rows = thread_rows,
+                   .capture_handlers = capture_handlers(compiled.plan)}));
+  return targets;
+}
+
+// Null: no handler names code.
+std::unique_ptr<JitWatch> watch_made_code(const std::optional<TracedProcess>& process,
+                                          Compiled& compiled, const Session& session) {
+  if (!process || !compiled.stacks) return nullptr;
+  auto* tables = reinterpret_cast<uint8_t*>(session.header().stack_tables);
+  auto watch = std::make_unique<JitWatch>(process->pid, *compiled.stacks,
+                                          std::span(tables, compiled.stacks->room()));
+  watch->look();
+  return watch;
+}
+
+}  // namespace
+
+SessionRun::SessionRun(const Prepared& prepared, const SessionChoices& steering,
+                       const StageChoices& stages, const StressChoices& stress)
+    : prepared_(prepared), steering_(steering), stages_(stages), stress_(stress) {}
+
+std::optional<int> SessionRun::open(const ReportChoices& report, const CommandLine& line) {
+  outlive_readers();
+  Result<Output> opened = Output::open(report.output_path, report.rotation);
+  if (!opened.ok()) return fail_without(line, "-o", opened.error().message);
+  output_.emplace(opened.take());
+  if (steering_.control_path.empty()) return std::nullopt;
+  Result<ControlSocket> listening = ControlSocket::listen(steering_.control_path);
+  if (!listening.ok()) return fail_without(line, "--control", listening.error().message);
+  control_.emplace(listening.take());
+  return std::nullopt;
+}
+
+// Behind it, layout.header has all that only the session knows.
+std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_rows) {
+  Compiled& compiled = prepared_.compiled;
+  const std::optional<TracedProcess>& process = prepared_.process;
+  const DetourInput input = {.plan = compiled.plan,
+                             .abis = compiled.abis,
+                             .modules = process ? process->modules : std::vector<MappedModule>(),
+                             .code_bytes = link_bytes(compiled.image),
+                             .switched = compiled.patching.switched,
+                             .samples = sample_calls(compiled.plan, compiled.layout)};
+  DetourPlan detours =
+      plan_detours(std::move(compiled.patches), input, prepared_.codes.kept_files());
+  Result<Session> created = Session::create(targets_of(prepared_, writable_text, thread_rows),
+                                            session_input(compiled), std::move(detours));
+  if (!created.ok()) return fail_attach(created.error());
+  session_.emplace(created.take());
+  compiled.layout.header = session_->header();
+  if (const Target* target = session_->target(); target != nullptr && stages_.dump.count("detours"))
+    show_stage(stages_, "detours", target->dump_detours());
+  prepared_.clock.done("place");
+  const Status placed =
+      stress_.is_on() ? ok_status() : check_placed(compiled, *session_, stages_.probes);
+  if (placed.ok()) return std::nullopt;
+  session_->abandon();
+  return fail(kExitScript, "DJ3022", placed.error().message);
+}
+
+std::optional<int> SessionRun::begin(const ReportChoices& report, const CommandLine& line) {
+  const Compiled& compiled = prepared_.compiled;
+  host_probes_.emplace(*session_, compiled.plan, prepared_.process);
+  Result<std::unique_ptr<Monitor>> shown =
+      open_monitor(steering_.monitor, prepared_, *host_probes_);
+  if (!shown.ok()) return fail_without(line, "--monitor", shown.error().message);
+  monitor_ = shown.take();
+  const RecordSink sink = sink_of(!report.output_path.empty(), prepared_.lua, monitor_, *output_);
+  const DrainInput input = {compiled.program,    compiled.image,  compiled.plan,
+                            prepared_.sources,   compiled.layout, sink,
+                            host_probes_->told()};
+  drain_.emplace(input, *output_);
+  host_probes_->run_first();
+  drain_->run(false);
+  if (session_->words().errors() > 0) {  // what begin was to prepare is not there
+    host_probes_->run_error();
+    session_->abandon();
+    drain_->run(true);
+    output_->flush();
+    return kExitRun;
+  }
+  if (report.times || report.calls) count_calls(compiled.layout);
+  const std::optional<TracedProcess>& process = prepared_.process;
+  if (!process) return std::nullopt;
+  Result<ExitWatch> watched = ExitWatch::create(process->pid, process->is_child);
+  if (!watched.ok()) return fail_attach(watched.error());
+  watches_.exit.emplace(watched.take());
+  return std::nullopt;
+}
+
+int SessionRun::fail_arming(const Error& error) {
+  const int exit_code = fail_attach(error);
+  if (session_->is_in_text()) {
+    take_out_probes(*session_, watches_.exit, stages_.verbose > 0);
+  } else {
+    session_->abandon();
+  }
+  return exit_code;
+}
+
+std::optional<int> SessionRun::arm() {
+  watches_.arming.emplace(prepared_.compiled, *session_);
+  watches_.arming->look();
+  watches_.jit = watch_made_code(prepared_.process, prepared_.compiled, *session_);
+  const Status armed = session_->arm();
+  if (!armed.ok()) return fail_arming(armed.error());
+  if (Target* const target = session_->target()) {
+    const bool lists = stages_.probes || stages_.dump.count("probes") > 0;
+    report_arming(*target, prepared_.clock, lists, !stress_.is_on());
+    if (!stress_.is_on()) target->warn_of_unprobed();
+  }
+  session_->keep();
+  prepared_.codes.remember();
+  return std::nullopt;
+}
+
+StressFacts SessionRun::stress_facts_now() const {
+  if (!stress_.is_on()) return {};
+  const bool all = stress_.pattern->empty() || *stress_.pattern == "*";
+  const std::optional<TracedProcess>& process = prepared_.process;
+  return stress_facts(*session_, process && all ? process->modules.front().path : "");
+}
+
+void SessionRun::trace() {
+  LaterWatch later(stages_, !stress_.is_on(), prepared_.compiled, *session_, prepared_.codes);
+  ending_.ended = dj::trace({prepared_, *session_, *drain_, *output_, monitor_.get(),
+                             watches_.exit ? watches_.exit->fd() : -1, control_, *host_probes_,
+                             *watches_.arming, watches_.jit.get(), later},
+                            steering_);
+  monitor_.reset();
+  prepared_.codes.remember();  // of later objects
+  ending_.facts = stress_facts_now();
+  say_why_over(ending_.ended, *session_);
+  prepared_.clock.done("run");
+}
+
+void SessionRun::restore() {
+  monitor_.reset();
+  ending_.taken = take_out_probes(*session_, watches_.exit, stages_.verbose > 0);
+}
+
+// Whether error probes take the place of end probes. A short program may end before the loop has
+// seen its last error.
+bool SessionRun::is_by_errors() const {
+  const Result<Ended>& ended = ending_.ended;
+  const auto most = static_cast<uint64_t>(steering_.limits.max_errors);
+  return (ended.ok() && ended.value() == Ended::TooManyErrors) ||
+         (most > 0 && session_->words().errors() > most);
+}
+
+int SessionRun::report(const ReportChoices& report) {
+  const Compiled& compiled = prepared_.compiled;
+  host_probes_->run_last(ending_.taken.gone, is_by_errors(), *drain_);
+  drain_->run(true);
+  if (stress_.is_on()) {
+    report_stress(ending_.facts, prepared_.clock, compiled.program, compiled.layout);
+  } else {
+    report_end(report, prepared_, *output_);
+  }
+  report_run(report, stages_.verbose > 0, prepared_, *session_, *output_);
+  const bool failed = !ending_.ended.ok() || !ending_.taken.all || drain_->errors() > 0 ||
+                      !prepared_.lua.diags().ok();
+  return failed || output_->failed() ? kExitRun : kExitOk;
+}
+
+std::optional<int> SessionRun::exit_code_of_command(std::optional<HeldSignals>& held) {
+  if (!prepared_.process || !prepared_.process->is_child) return std::nullopt;
+  held.reset();
+  const std::optional<int> status = wait_for_command(*watches_.exit);
+  return status ? child_exit_code(*status) : kExitOwnFailure;
+}
+
+}  // namespace dj

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells the loop (runtime/session/loop.h) what to do when.
+#include "runtime/run/trace_target.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "compiler/stages/samples.h"
+#include "runtime/output/key_input.h"
+#include "runtime/output/tell.h"
+#include "runtime/process/exec_watch.h"
+#include "runtime/session/control_commands.h"
+#include "runtime/session/doorbell.h"
+#include "runtime/session/losses.h"
+
+namespace dj {
+namespace {
+
+// Of timer probes.
+void add_timers(const Tracing& tracing, LoopActions& actions) {
+  Session& session = tracing.session;
+  const Plan& plan = tracing.prepared.compiled.plan;
+  for (size_t i = 0; i < plan.host_probes.size(); ++i) {
+    const HostProbe& probe = plan.host_probes[i];
+    if (probe.when != HostProbe::When::Timer) continue;
+    std::function<void()> fire = [&session, &probe, &arming = tracing.arming] {
+      if (session.words().exit_requested()) return;
+      session.run_host(probe.handler);
+      arming.look();
+    };
+    if (is_sample(plan, probe)) fire = [&session, i] { session.sample(i); };
+    actions.timers.push_back({probe.interval_ns, probe.random_ns, std::move(fire)});
+  }
+}
+
+// What ends it. time_is_up: set when it is.
+void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time_is_up,
+              LoopActions& actions) {
+  if (steering.seconds) {
+    const auto ns = static_cast<uint64_t>(*steering.seconds * 1e9);
+    const auto end = [&time_is_up] { time_is_up = true; };
+    actions.timers.push_back({std::max<uint64_t>(ns, 1), 0, end});  // 0 would be never
+  }
+  actions.exit_requested = [&tracing, &time_is_up] {
+    return time_is_up || (tracing.monitor != nullptr && tracing.monitor->quit()) ||
+           tracing.session.words().exit_requested() || !tracing.session.why_over().empty();
+  };
+  const auto max_errors = static_cast<uint64_t>(steering.limits.max_errors);
+  actions.too_many_errors = [&tracing, max_errors] {
+    return !tracing.prepared.lua.diags().ok() ||
+           (max_errors > 0 && tracing.drain.errors() > max_errors);
+  };
+  actions.output_closed = [&tracing] { return tracing.output.closed(); };
+}
+
+}  // namespace
+
+Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
+  Session& session = tracing.session;
+  const std::optional<TracedProcess>& process = tracing.prepared.process;
+  LaterWatch& later = tracing.later;
+  if (process && !process->is_child) later.look();
+  LoopActions actions;
+  actions.pidfd = tracing.pidfd;
+  std::optional<Doorbell> bell;
+  if (later.is_on()) {
+    bell.emplace(session.words().loader_bell());
+    actions.is_often = bell->fd() < 0;
+    actions.bell_fd = bell->fd();
+    actions.bell = [&bell] { bell->answer(); };
+  }
+  if (std::optional<ControlSocket>& control = tracing.control) {
+    actions.control_fd = control->fd();
+    actions.control = [&] {
+      control->serve([&](const std::string& line) { return run_control_command(session, line); });
+    };
+  }
+  ExecWatch exec(process ? process->pid : getpid());
+  add_timers(tracing, actions);
+  std::optional<KeyInput> input;
+  if (tracing.host_probes.wants_input()) input.emplace();
+  LossWatch losses({session.words(), tracing.prepared.compiled.program,
+                    tracing.prepared.compiled.plan, tracing.prepared.compiled.layout});
+  actions.drain = [&] {
+    std::string program = exec.poll();
+    if (!program.empty())
+      tell_warning("DJ5901", fmt::format("the target executed {}: probes do not follow", program));
+    if (later.poll()) tracing.arming.look();
+    if (tracing.jit != nullptr) tracing.jit->look();
+    session.poll();
+    if (tracing.monitor != nullptr) tracing.monitor->run(session);
+    losses.look();
+    if (input) tracing.host_probes.run_input(*input, tracing.arming);
+    const size_t events = tracing.drain.run(false);
+    tracing.host_probes.run_child_ends(tracing.drain);
+    return events;
+  };
+  actions.stopped = [&](bool now) { session.let_wait(!now); };
+  bool time_is_up = false;
+  add_ends(tracing, steering, time_is_up, actions);
+  return run_loop(actions);
+}
+
+}  // namespace dj

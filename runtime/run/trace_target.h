@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// trace(): the session's middle. The target runs, events become text.
+#pragma once
+#include <optional>
+
+#include "runtime/output/drain.h"
+#include "runtime/run/arming.h"
+#include "runtime/run/host_probes.h"
+#include "runtime/run/later_objects.h"
+#include "runtime/run/prepared.h"
+#include "runtime/session/control_socket.h"
+#include "runtime/session/jit_watch.h"
+#include "runtime/session/loop.h"
+#include "runtime/session/monitor.h"
+
+namespace dj {
+
+// Tracing: all that has a part in it while the target runs.
+struct Tracing {
+  const Prepared& prepared;
+  Session& session;
+  Drain& drain;
+  Output& output;
+  Monitor* monitor;  // null: none
+  int pidfd;         // -1: there is no target
+  std::optional<ControlSocket>& control;
+  HostProbes& host_probes;
+  ArmingWatch& arming;
+  JitWatch* jit;  // null: no handler names code
+  LaterWatch& later;
+};
+
+// Returns when the session is to end, and why.
+Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering);
+
+}  // namespace dj
