@@ -12,9 +12,10 @@
 #include "compiler/resolve/many_places.h"
 #include "compiler/stages/print_ast.h"
 #include "runtime/command/options.h"
-#include "runtime/doctor/doctor.h"
 #include "runtime/run/compile_for.h"
 #include "runtime/run/debug_servers.h"
+#include "runtime/run/dry_run.h"
+#include "runtime/run/doctor/doctor.h"
 #include "runtime/run/editor.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/find_places.h"
@@ -168,7 +169,8 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   compiled.patching = patch_options(options.patching, options.session.is_steered(), compiled.own);
   if (process) plan_patches_for(*process, options.stages, codes, compiled, clock);
   if (options.stages.stop_after == Stage::Patch) return kExitOk;
-  if (options.action.dry_run) return show_dry_run(process, compiled), kExitOk;
+  if (options.action.dry_run)
+    return show(dry_run(process, compiled.patches, compiled.plan)), kExitOk;
   // From here on, it is known which bytes change where; none has.
 
   return run_session(options, {sources, lua, compiled, process, codes, clock}, held);

@@ -64,6 +64,19 @@ void say_why_over(const Result<Ended>& ended, Session& session) {
   if (!over.empty()) tell_warning("DJ5902", fmt::format("the session ends: {}", over));
 }
 
+// The process, if there is one.
+Targets targets_of(const Prepared& prepared, bool writable_text, bool thread_rows) {
+  Targets targets;
+  if (!prepared.process) return targets;
+  targets.push_back(std::make_unique<ProcessTarget>(
+      *prepared.process, prepared.codes,
+      ProcessInput{.facts = prepared.compiled.facts,
+                   .writable_text = writable_text,
+                   .thread_rows = thread_rows,
+                   .capture_handlers = capture_handlers(prepared.compiled.plan)}));
+  return targets;
+}
+
 // Fails when there is no place at all where a probe can be, and none may come; says why. What is
 // refused only when the target is probed (masks of running threads ...) is a warning.
 Status check_placed(const Compiled& compiled, const Session& session, bool lists_sites) {
@@ -93,20 +106,6 @@ Result<std::unique_ptr<Monitor>> open_monitor(bool is_wanted, const Prepared& pr
   const Compiled& compiled = prepared.compiled;
   return Monitor::open({compiled.program, compiled.plan, prepared.sources, compiled.layout,
                         compiled.own.times, compiled.own.shown_globals});
-}
-
-// The process, if there is one.
-Targets targets_of(const Prepared& prepared, bool writable_text, bool thread_rows) {
-  Targets targets;
-  if (!prepared.process) return targets;
-  const Compiled& compiled = prepared.compiled;
-  targets.push_back(std::make_unique<ProcessTarget>(
-      *prepared.process, prepared.codes,
-      ProcessInput{.facts = compiled.facts,
-                   .writable_text = writable_text,
-                   .thread_rows = thread_rows,
-                   .capture_handlers = capture_handlers(compiled.plan)}));
-  return targets;
 }
 
 // Null: no handler names code.
@@ -148,10 +147,9 @@ std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_row
                              .code_bytes = link_bytes(compiled.image),
                              .switched = compiled.patching.switched,
                              .samples = sample_calls(compiled.plan, compiled.layout)};
-  DetourPlan detours =
-      plan_detours(std::move(compiled.patches), input, prepared_.codes.kept_files());
-  Result<Session> created = Session::create(targets_of(prepared_, writable_text, thread_rows),
-                                            session_input(compiled), std::move(detours));
+  Result<Session> created = Session::create(
+      targets_of(prepared_, writable_text, thread_rows), session_input(compiled),
+      plan_detours(std::move(compiled.patches), input, prepared_.codes.kept_files()));
   if (!created.ok()) return fail_attach(created.error());
   session_.emplace(created.take());
   compiled.layout.header = session_->header();
@@ -214,7 +212,7 @@ std::optional<int> SessionRun::arm() {
   if (Target* const target = session_->target()) {
     const bool lists = stages_.probes || stages_.dump.count("probes") > 0;
     report_arming(*target, prepared_.clock, lists, !stress_.is_on());
-    if (!stress_.is_on()) target->warn_of_unprobed();
+    if (!prepared_.process->is_child && !stress_.is_on()) target->warn_of_unprobed();
   }
   session_->keep();
   prepared_.codes.remember();

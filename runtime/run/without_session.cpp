@@ -5,7 +5,6 @@
 #include "compiler/debuginfo/text.h"
 #include "runtime/clean/clean.h"
 #include "runtime/patch/coverage.h"
-#include "runtime/run/dry_run.h"
 #include "runtime/run/say.h"
 
 namespace dj {
@@ -16,10 +15,6 @@ int show_coverage(const std::string& path) {
   return print_result(coverage_table(path, read_text), [](const Error& error) {
     return fail(kExitScript, "DJ3005", error.message);
   });
-}
-
-void show_dry_run(const std::optional<TracedProcess>& process, const Compiled& compiled) {
-  show(dry_run(process, compiled.patches, compiled.plan));
 }
 
 }  // namespace dj

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Commands that need no session: clean, --coverage and --dry-run.
+// Commands that need no session: clean and --coverage.
 #pragma once
-#include <optional>
 #include <string>
-
-#include "runtime/run/compiled.h"
-#include "runtime/target/process/traced_process.h"
 
 namespace dj {
 
@@ -16,8 +12,5 @@ int clean_left_behind(int pid);
 // --coverage FILE: prints how the file's functions could be probed. No process. Returns the exit
 // code.
 int show_coverage(const std::string& path);
-
-// --dry-run: prints which sites would be armed, and how.
-void show_dry_run(const std::optional<TracedProcess>& process, const Compiled& compiled);
 
 }  // namespace dj

@@ -338,8 +338,7 @@ std::vector<InstalledSite> ProcessTarget::latest_sites() const {
 std::vector<InstalledSite> ProcessTarget::skipped_sites() const { return first().skipped_sites(); }
 
 void ProcessTarget::warn_of_unprobed() {
-  if (!process_.is_child && first().detours().count() > 0)
-    warn_of_earlier(process_.pid, memory().inode());
+  if (first().detours().count() > 0) warn_of_earlier(process_.pid, memory().inode());
 }
 
 ArmReport ProcessTarget::report() const {

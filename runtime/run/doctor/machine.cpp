@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Asks the kernel, and tries what can be tried: ptrace on a child, the loader of LLVM.
-#include "runtime/doctor/machine.h"
+#include "runtime/run/doctor/machine.h"
 
 #include <fmt/format.h>
 #include <linux/capability.h>

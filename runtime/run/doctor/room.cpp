@@ -7,7 +7,6 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/stages/layout.h"
-#include "runtime/doctor/patient.h"
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/arena_place.h"
 #include "runtime/memory/session_memory.h"
@@ -15,6 +14,7 @@
 #include "runtime/process/control_group.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
+#include "runtime/run/doctor/patient.h"
 
 namespace dj {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "runtime/command/choices.h"
-#include "runtime/doctor/finding.h"
+#include "runtime/run/doctor/finding.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/target/process/process_target.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What of djtap works on this machine, for this user, whatever the target is.
 #pragma once
-#include "runtime/doctor/finding.h"
+#include "runtime/run/doctor/finding.h"
 #include "runtime/run/give_up_rights.h"
 
 namespace dj {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The session's checks, in its order.
-#include "runtime/doctor/patient.h"
+#include "runtime/run/doctor/patient.h"
 
 #include <fmt/format.h>
 #include <sys/syscall.h>

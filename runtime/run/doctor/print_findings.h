@@ -3,7 +3,7 @@
 #pragma once
 #include <string>
 
-#include "runtime/doctor/finding.h"
+#include "runtime/run/doctor/finding.h"
 
 namespace dj {
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // One line a finding, its way out on the next one.
-#include "runtime/doctor/print_findings.h"
+#include "runtime/run/doctor/print_findings.h"
 
 #include <fmt/format.h>
 

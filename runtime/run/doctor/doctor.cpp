@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // The machine first, with djtap's own rights; then the target, with those that a session has.
-#include "runtime/doctor/doctor.h"
+#include "runtime/run/doctor/doctor.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 
 #include "compiler/base/counted.h"
-#include "runtime/doctor/machine.h"
-#include "runtime/doctor/patient.h"
-#include "runtime/doctor/print_findings.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/process.h"
 #include "runtime/run/debug_servers.h"
+#include "runtime/run/doctor/machine.h"
+#include "runtime/run/doctor/patient.h"
+#include "runtime/run/doctor/print_findings.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/module_codes.h"

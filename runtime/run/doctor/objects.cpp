@@ -13,8 +13,8 @@
 #include "compiler/debuginfo/module.h"
 #include "compiler/resolve/missing_debug_info.h"
 #include "compiler/stages/debug_servers.h"
-#include "runtime/doctor/patient.h"
 #include "runtime/process/process.h"
+#include "runtime/run/doctor/patient.h"
 #include "runtime/run/target.h"
 
 namespace dj {
