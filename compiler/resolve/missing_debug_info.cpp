@@ -5,12 +5,13 @@
 #include "compiler/resolve/missing_debug_info.h"
 
 #include <fmt/format.h>
+#include <md5.h>
 #include <sys/stat.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <span>
 
-#include "compiler/base/md5.h"
 #include "compiler/resolve/debug_package.h"
 
 namespace dj {
@@ -31,6 +32,12 @@ bool is_replaced(const ObjectFile& elf) {
   if (stat(elf.path().c_str(), &now) != 0) return true;
   const FileVersion& then = elf.file().version();
   return now.st_dev != then.device || now.st_ino != then.inode;
+}
+
+// By libmd, with which dpkg makes its lists.
+std::string md5(std::span<const uint8_t> bytes) {
+  char text[MD5_DIGEST_STRING_LENGTH];
+  return MD5Data(bytes.data(), bytes.size(), text);
 }
 
 std::string with_package(const ObjectFile& elf, const DebugPackage& package) {

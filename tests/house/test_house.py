@@ -114,6 +114,7 @@ THIRD_PARTY = {
               "runtime/memory", "runtime/install", "runtime/clean", "runtime/target", "runtime/target/process", "runtime/session", "runtime/lua",
               "runtime/run", "runtime/run/doctor", "runtime/main.cpp"],
     r"sys/ptrace": ["runtime/process"],
+    r"md5\.h": ["compiler/resolve"],
     r"lua": ["runtime/lua"],
 }
 # What writes to terminals, and the only files that may: each escapes what is not djtap's own (printable.h), or has nothing else.
