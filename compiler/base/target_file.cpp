@@ -220,13 +220,7 @@ Result<TargetFilePtr> open_found_file(const std::string& path) {
 }
 
 int open_written_file(const std::string& root, const std::string& path) {
-  std::optional<FileReader> reader;
-  {
-    Registry& all = registry();
-    const std::lock_guard lock(all.mutex);
-    reader = all.reader;
-  }
-  return open_unlinked_name(root, path, reader);
+  return open_unlinked_name(root, path, found_names_reader());
 }
 
 std::string hold_target_file(int fd, const std::string& path) {
@@ -291,6 +285,12 @@ void read_found_names_as(std::optional<FileReader> reader) {
   const std::lock_guard lock(all.mutex);
   all.reader = std::move(reader);
   all.found.clear();
+}
+
+std::optional<FileReader> found_names_reader() {
+  Registry& all = registry();
+  const std::lock_guard lock(all.mutex);
+  return all.reader;
 }
 
 void distrust_own_users_files() { trusts_own_user = false; }

@@ -119,5 +119,21 @@ TEST_F(TargetFileTest, FoundNamesAreOpenedAsTheReader) {
   read_found_names_as(std::nullopt);
 }
 
+// As a djtap without rights reads for a container of its own user's.
+TEST_F(TargetFileTest, FoundNamesAreOfTheTargetsRootFirst) {
+  if (geteuid() == 0) GTEST_SKIP() << "root has rights over the target";
+  FileReader reader;
+  reader.root = folder;
+  read_found_names_as(reader);
+  EXPECT_TRUE(open_found_file("/file").ok());
+  EXPECT_TRUE(open_found_file("/etc/passwd").ok());  // of djtap's root
+  fs::create_directory(folder / "etc");
+  write("etc/passwd", 'c');
+  EXPECT_TRUE(holds(open_found_file("/etc/passwd").take(), 'c') == false);
+  read_found_names_as(reader);
+  EXPECT_TRUE(holds(open_found_file("/etc/passwd").take(), 'c'));
+  read_found_names_as(std::nullopt);
+}
+
 }  // namespace
 }  // namespace dj

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 
+#include "compiler/base/found_files.h"
 #include "compiler/base/other_machine.h"
 #include "compiler/debuginfo/debuginfod.h"
 #include "compiler/debuginfo/segment_sections.h"
@@ -266,7 +267,8 @@ std::string linked_debug_file(const ObjectFile& elf) {
     return {};
   }
   const std::string beside = elf.open_path().substr(0, elf.open_path().rfind('/') + 1);
-  const std::string dir = elf.path().substr(0, elf.path().rfind('/') + 1);
+  const std::string inside = name_in_targets_root(elf.path());
+  const std::string dir = inside.substr(0, inside.rfind('/') + 1);
   for (const std::string& path : {beside + name, beside + ".debug/" + name, dir + name,
                                   dir + ".debug/" + name, "/usr/lib/debug" + dir + name}) {
     Result<ObjectFile> file = ObjectFile::open_found(path);
@@ -289,9 +291,8 @@ std::string find_debug_file(const ObjectFile& elf) {
   if (id.size() > 2) {
     std::string path =
         "/usr/lib/debug/.build-id/" + id.substr(0, 2) + "/" + id.substr(2) + ".debug";
-    if (::access(path.c_str(), R_OK) == 0) {
-      return path;
-    }
+    const Result<ObjectFile> file = ObjectFile::open_found(path);
+    if (file.ok() && file.value().build_id() == id) return path;
   }
   return linked_debug_file(elf);
 }

@@ -1,28 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-// Looks for the file in dpkg's lists. A package may list it by another name: through links that
-// folders have become, or as what another package has diverted.
+// Looks for the file in dpkg's lists, in the target's root folder. A package may list it by another
+// name: through links that folders have become, or as what another package has diverted.
 #include "compiler/resolve/debug_package.h"
 
 #include <algorithm>
 #include <filesystem>
-#include <fstream>
 #include <set>
 #include <sstream>
 #include <string_view>
 #include <utility>
 #include <vector>
 
+#include "compiler/base/found_files.h"
+
 namespace dj {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string content_of(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  text << file.rdbuf();
-  return std::move(text).str();
-}
 
 // The path as a package may call it: /lib, /bin and /sbin have become links to those in /usr.
 std::vector<std::string> names_of(const std::string& path) {
@@ -37,25 +31,26 @@ std::vector<std::string> names_of(const std::string& path) {
   return names;
 }
 
-// The path without links among its folders, as it is here.
-std::string resolved(const std::string& path) {
-  std::error_code error;
-  const fs::path folder = fs::weakly_canonical(fs::path(path).parent_path(), error);
-  return error ? path : (folder / fs::path(path).filename()).string();
+// Whether two names mean one file, by links among their folders.
+bool is_same(const std::string& one, const std::string& other) {
+  const fs::path a(one), b(other);
+  if (one == other) return true;
+  if (a.filename() != b.filename()) return false;
+  const std::optional<FolderId> folder = found_folder_id(a.parent_path().string());
+  return folder && folder == found_folder_id(b.parent_path().string());
 }
 
 // WantedFile: the file that is looked for, by all its names.
 class WantedFile {
  public:
-  explicit WantedFile(const std::string& path) : names_(names_of(path)), path_(resolved(path)) {}
+  explicit WantedFile(const std::string& path) : names_(names_of(path)) {}
   bool is(const std::string& other) const {
     return std::find(names_.begin(), names_.end(), other) != names_.end() ||
-           resolved(other) == path_;
+           is_same(names_.front(), other);
   }
 
  private:
   std::vector<std::string> names_;
-  std::string path_;
 };
 
 // What the package `by` (":": the administrator) has had put elsewhere: a file of any other package
@@ -65,7 +60,7 @@ struct Diversion {
 };
 
 std::vector<Diversion> diversions_of(const fs::path& admin) {
-  std::ifstream file(admin / "diversions");
+  std::istringstream file(read_found_file((admin / "diversions").string()));
   std::vector<Diversion> all;
   for (Diversion d;
        std::getline(file, d.from) && std::getline(file, d.to) && std::getline(file, d.by);)
@@ -122,6 +117,8 @@ struct Owner {
   std::string package, sum;
 };
 
+constexpr size_t kMostRead = size_t{1} << 30;  // dpkg's lists have some ten million bytes
+
 // Search: looks into dpkg's lists, one a package, for one file.
 class Search {
  public:
@@ -133,14 +130,16 @@ class Search {
   }
 
   // list: of paths, or of sums and paths.
-  std::optional<Owner> find(const fs::path& list) const {
-    const std::string text = content_of(list), package = package_of(list);
+  std::optional<Owner> find(const fs::path& list) {
+    if (bytes_ > kMostRead) return std::nullopt;
+    const std::string text = read_found_file(list.string()), package = package_of(list);
+    bytes_ += text.size();
     for (const std::string& end : ends_) {
       for (const std::string& line : lines_with(text, end)) {
         const std::string path = path_in(line, list);
         if (path.empty() || !wanted_.is(place_of(path, package))) continue;
         const fs::path sums = list.parent_path() / (list.stem().string() + std::string(kSums));
-        return Owner{package, sum_in(content_of(sums), path)};
+        return Owner{package, sum_in(read_found_file(sums.string()), path)};
       }
     }
     return std::nullopt;
@@ -155,7 +154,7 @@ class Search {
   // Where the package's file lies.
   std::string place_of(const std::string& path, const std::string& package) const {
     for (const Diversion& d : diversions_) {
-      if (d.by != package && resolved(d.from) == resolved(path)) return d.to;
+      if (d.by != package && is_same(d.from, path)) return d.to;
     }
     return path;
   }
@@ -167,6 +166,7 @@ class Search {
   WantedFile wanted_;
   std::vector<Diversion> diversions_;
   std::set<std::string> ends_;
+  size_t bytes_ = 0;  // of lists that were read
 };
 
 }  // namespace
@@ -176,15 +176,14 @@ std::optional<DebugPackage> debug_package_of(const std::string& path, const std:
   std::optional<Owner> owner;
   std::set<std::string> installed;
   if (!path.starts_with('/')) return std::nullopt;
-  const Search search(path, admin);
+  Search search(path, admin);
   for (const auto& [folder, ending] :
        {std::pair<std::string_view, std::string_view>{"info", ".list"}, {"status.d", kSums}}) {
-    std::error_code error;
-    for (const fs::directory_entry& entry :
-         fs::directory_iterator(fs::path(admin) / folder, error)) {
-      if (entry.path().extension() != ending) continue;
-      installed.insert(package_of(entry.path()));
-      if (!owner) owner = search.find(entry.path());
+    const fs::path lists = fs::path(admin) / folder;
+    for (const std::string& name : names_in_found_folder(lists.string())) {
+      if (fs::path(name).extension() != ending) continue;
+      installed.insert(package_of(name));
+      if (!owner) owner = search.find(lists / name);
     }
   }
   if (!owner) return std::nullopt;
@@ -200,7 +199,7 @@ std::string server_of_distribution(const std::string& os_release) {
       {"arch", "https://debuginfod.archlinux.org"},
       {"opensuse-tumbleweed", "https://debuginfod.opensuse.org"},
   };
-  const std::string text = content_of(os_release);
+  const std::string text = read_found_file(os_release);
   for (const auto& [id, url] : kServers) {
     if (has_line(text, "ID=" + std::string(id)) || has_line(text, "ID=\"" + std::string(id) + "\""))
       return std::string(url);

@@ -3,10 +3,13 @@
 #include "compiler/resolve/debug_package.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+
+#include "compiler/base/target_file.h"
 
 namespace dj {
 namespace {
@@ -87,6 +90,33 @@ TEST_F(Lists, HaveTheSumsOfFiles) {
   EXPECT_EQ(found->owner, "coreutils");
   EXPECT_EQ(found->sum, sum);
   EXPECT_EQ(debug_package_of("/usr/bin/env", folder_.string())->sum, "");
+}
+
+// In a container's folder its owner has put what never ends.
+TEST_F(Lists, AreReadWithoutWaiting) {
+  ASSERT_EQ(mkfifo((folder_ / "info" / "a.list").c_str(), 0666), 0);
+  ASSERT_EQ(mkfifo((folder_ / "diversions").c_str(), 0666), 0);
+  fs::create_symlink("/dev/zero", folder_ / "info" / "b.list");
+  EXPECT_EQ(name_for("/bin/true"), "coreutils-dbgsym");
+  EXPECT_EQ(name_for("/bin/tru"), "");
+}
+
+// Links of a target's root lead to files below it.
+TEST_F(Lists, AreThoseOfTheTargetsRoot) {
+  fs::create_directories(folder_ / "real" / "lib" / "dpkg" / "info");
+  fs::create_symlink("/real", folder_ / "var");
+  fs::create_directories(folder_ / "etc");
+  write("real/lib/dpkg/info/inside.list", "/bin/true\n");
+  write("etc/os-release", "ID=fedora\n");
+  FileReader reader;
+  reader.root = folder_.string();
+  read_found_names_as(reader);
+  const std::optional<DebugPackage> found = debug_package_of("/usr/bin/true");
+  const std::string server = server_of_distribution();
+  read_found_names_as(std::nullopt);
+  ASSERT_TRUE(found);
+  EXPECT_EQ(found->name, "inside-dbgsym");
+  EXPECT_EQ(server, "https://debuginfod.fedoraproject.org");
 }
 
 // As containers have it that were made without dpkg.

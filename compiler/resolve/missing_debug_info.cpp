@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <span>
 
+#include "compiler/base/found_files.h"
 #include "compiler/resolve/debug_package.h"
 
 namespace dj {
@@ -62,7 +63,7 @@ std::string with_package(const ObjectFile& elf, const DebugPackage& package) {
 
 std::string where_to_get_debug_info(const Module& object, const Diags& told) {
   if (std::any_of(told.all().begin(), told.all().end(), says_where)) return "";
-  const std::optional<DebugPackage> package = debug_package_of(object.path());
+  const std::optional<DebugPackage> package = debug_package_of(name_in_targets_root(object.path()));
   if (!package) return "";
   std::string text = with_package(object.elf(), *package);
   const char* servers = std::getenv(kServers);

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -41,8 +42,16 @@ bool shares_root(const std::string& process) {
 }  // namespace
 
 std::optional<FileReader> reader_of(pid_t pid) {
-  if (geteuid() != 0 || is_in_view()) return std::nullopt;
+  if (is_in_view()) return std::nullopt;
   const std::string process = "/proc/" + std::to_string(pid);
+  if (geteuid() != 0) {
+    const bool has_other_root =
+        access((process + "/root").c_str(), X_OK) == 0 && !shares_root(process);
+    if (!has_other_root) return std::nullopt;
+    FileReader own;
+    own.root = process + "/root";
+    return own;
+  }
   std::ifstream file(process + "/status");
   std::stringstream text;
   text << file.rdbuf();
@@ -55,6 +64,14 @@ std::optional<FileReader> reader_of(pid_t pid) {
   reader.groups = numbers_behind(text.str(), "Groups");
   if (!shares_root(process)) reader.root = process + "/root";
   return reader.uid == 0 && reader.root.empty() ? std::nullopt : std::optional(reader);
+}
+
+std::string root_name_of(pid_t pid) {
+  if (is_in_view()) return root_in_view();
+  std::error_code error;
+  const std::filesystem::path root =
+      std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/root", error);
+  return error ? "/" : root.string();
 }
 
 }  // namespace dj

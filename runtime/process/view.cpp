@@ -297,6 +297,7 @@ Status enter_view(pid_t pid, int pidfd, const Rights& theirs, const std::vector<
 }
 
 bool is_in_view() { return view().is_entered; }
+const std::string& root_in_view() { return view().root; }
 
 std::string name_by_root(pid_t pid, const std::string& path) {
   if (!is_in_view()) return fmt::format("/proc/{}/root{}", pid, path);

@@ -23,6 +23,7 @@ Status enter_view(pid_t pid, int pidfd, const Rights& theirs, const std::vector<
 
 // Has djtap entered one?
 bool is_in_view();
+const std::string& root_in_view();  // where the target's root folder lay; empty: at the root
 
 // By which name djtap reaches a file of a process: /proc/PID/root before `path`, which is a name of
 // /proc/PID/maps; in a view where the files of its process lie there.

@@ -10,6 +10,7 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/found_files.h"
 #include "runtime/output/tell.h"
 #include "runtime/process/file_reader.h"
 #include "runtime/process/process.h"
@@ -55,6 +56,11 @@ void warn_of_lost_files(pid_t pid) {
   for (const LostFile& file : lost_files(pid)) tell_warning("DJ4904", lost_file_text(pid, file));
 }
 
+void find_names_as(pid_t pid) {
+  read_found_names_as(reader_of(pid));
+  set_targets_root_name(root_name_of(pid));
+}
+
 }  // namespace
 
 Result<ForkedChild> fork_target(const std::vector<std::string>& command,
@@ -70,14 +76,14 @@ Result<std::optional<TracedProcess>> find_target(const TargetChoices& target, Ta
     if (!child) child.emplace(fork_target(target.command, child_mask));
     if (!child->ok()) return child->error();
     DJ_TRY(TracedProcess process, TracedProcess::launch(child->take()));
-    read_found_names_as(reader_of(process.pid));
+    find_names_as(process.pid);
     if (target.writable_text) trust_writable(process.modules);
     if (use != TargetUse::List && use != TargetUse::Examine)
       warn_of_lost_rights(process.pid, target.command.front());
     return std::optional<TracedProcess>(std::move(process));
   }
   if (target.pid) {
-    read_found_names_as(reader_of(*target.pid));
+    find_names_as(*target.pid);
     DJ_TRY(TracedProcess process, TracedProcess::open(*target.pid));
     if (!target.trusted) DJ_TRY_DO(check_rights(*target.pid));
     if (target.writable_text) trust_writable(process.modules);
