@@ -316,9 +316,14 @@ Result<std::string> clean_command(pid_t pid) {
       places += here;
     }
   }
-  const Status cleared = clear_leftovers(pid);
+  const Result<bool> cleared = clear_leftovers(pid, Patience::OfCommand);
   if (!cleared.ok() && !ends(pid)) return cleared.error();
   std::string text = fmt::format("process {}: {} restored\n", pid, counted(places, "place"));
+  if (cleared.ok() && !cleared.value())
+    text += fmt::format(
+        "process {}: memory of a session stays, to which a thread comes back; once "
+        "it has, djtap clean takes the memory away\n",
+        pid);
   for (const FoundJournal& journal : journals) {
     std::vector<std::string> failures;
     const size_t kin = clean_kin(journal.inode, pid, failures).size();

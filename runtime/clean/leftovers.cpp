@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <chrono>
 #include <set>
+#include <thread>
 #include <unordered_map>
 
 #include "runtime/clean/clean.h"
@@ -277,17 +279,22 @@ Result<Stay> unmap_leftovers(Stopped& stopped, Found found) {
 
 }  // namespace
 
-Status clear_leftovers(pid_t pid) {
-  constexpr useconds_t kFirstUs = 1000, kLastUs = 8000, kLastOfRunningUs = 32000;
+Result<bool> clear_leftovers(pid_t pid, Patience patience) {
+  using std::chrono::milliseconds;
+  constexpr milliseconds kFirst(1), kLongest(32);  // from one look to the next
+  constexpr milliseconds kInCall(15), kInHandler(63), kInHandlerOfCommand(10'000);
+  const milliseconds running = patience == Patience::OfCommand ? kInHandlerOfCommand : kInHandler;
   DJ_TRY(const Found found, find_all(pid));
-  if (found.leftovers.empty()) return ok_status();
-  for (useconds_t wait = kFirstUs;; wait *= 2) {
+  if (found.leftovers.empty()) return true;
+  milliseconds waited(0);
+  for (milliseconds wait = kFirst;; wait = std::min(wait * 2, kLongest)) {
     {
       DJ_TRY(Stopped stopped, Stopped::stop(pid));
       DJ_TRY(const Stay stay, unmap_leftovers(stopped, found));
-      if (!stay.some || wait > (stay.runs ? kLastOfRunningUs : kLastUs)) return ok_status();
+      if (!stay.some || waited >= (stay.runs ? running : kInCall)) return !stay.some;
     }
-    usleep(wait);
+    std::this_thread::sleep_for(wait);
+    waited += wait;
   }
 }
 

@@ -35,9 +35,12 @@ std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
                                        const std::vector<Leftover>& leftovers);
 
 // Unmaps what ended sessions have left in `pid`. The memory of a session stays for the next call if
-// a thread may come back to its code (ways_back.h). The process runs; it is stopped for a moment if
-// there are leftovers. clear_leftovers() waits some milliseconds for a thread inside a handler. The
-// latest session's memory stays if the process has too much memory to be searched.
-Status clear_leftovers(pid_t pid);
+// a thread may come back to its code (ways_back.h); false then. The process runs; it is stopped for
+// a moment if there are leftovers. clear_leftovers() waits for a thread inside a handler: some
+// milliseconds for the sake of a session; for whoever wants nothing else (a command), ten seconds,
+// in which a machine with much to do lets each thread run. The latest session's memory stays if the
+// process has too much memory to be searched.
+enum class Patience : uint8_t { OfSession, OfCommand };
+Result<bool> clear_leftovers(pid_t pid, Patience patience = Patience::OfSession);
 
 }  // namespace dj

@@ -118,7 +118,7 @@ void attach_once(pid_t pid, const PatchOptions& options, std::shared_ptr<ModuleC
   ASSERT_TRUE(undone.ok()) << undone.error().message;
   session.installation->finish(pid);
   stopped.value().release();
-  Status gone = clear_leftovers(pid);
+  const Result<bool> gone = clear_leftovers(pid);
   ASSERT_TRUE(gone.ok()) << gone.error().message;
 }
 
