@@ -51,6 +51,16 @@ def test_names_and_dependencies(packages):
         assert re.search(library, depends), depends
 
 
+def test_the_maintainer_is_of_the_history(packages):
+    """Not a name that was made up."""
+    authors = subprocess.run(["git", "-C", paths.ROOT, "log", "--format=%an <%ae>"], capture_output=True, text=True, check=False).stdout
+    if not authors:
+        pytest.skip("there is no history here")
+    for package in packages.values():
+        named = subprocess.run(["dpkg-deb", "-f", package, "Maintainer"], capture_output=True, text=True, check=True).stdout
+        assert named.strip() in authors.splitlines(), named
+
+
 def test_symbols_are_in_a_package_of_their_own(unpacked):
     """gdb finds them there by the build-id."""
     for program in programs(unpacked):
