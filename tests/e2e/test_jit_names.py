@@ -376,7 +376,7 @@ def test_java(tmp_path):
     """jcmd has the machine write a map; a second time the same file is written anew."""
     missing = [name for name in ("java", "javac", "jcmd") if shutil.which(name) is None]
     if missing:
-        pytest.skip(f"there is no {missing[0]} (openjdk-17-jdk-headless)")
+        pytest.skip(f"there is no {missing[0]} (default-jdk-headless)")
     (tmp_path / "Spin.java").write_text(JAVA)
     subprocess.run(["javac", "-d", tmp_path, tmp_path / "Spin.java"], check=True)
     with Background(["java", "-Xmx64m", "-cp", tmp_path, "Spin"]) as program:
