@@ -2,6 +2,9 @@
 // Decodes a function from end to end.
 #include "arch/x86_64/calls.h"
 
+#include <algorithm>
+#include <cstring>
+
 #include "arch/x86_64/byte_pairs.h"
 #include "arch/x86_64/decode.h"
 
@@ -56,6 +59,23 @@ bool is_one_function(std::span<const uint8_t> whole, uint64_t begin, std::span<c
   return joined;
 }
 
+std::vector<std::pair<uint64_t, uint64_t>> direct_transfers(std::span<const uint8_t> bytes,
+                                                            uint64_t address) {
+  constexpr uint8_t kCall = 0xe8, kJump = 0xe9;
+  constexpr size_t kLength = 5;
+  std::vector<std::pair<uint64_t, uint64_t>> found;
+  for (size_t i = 0; i + kLength <= bytes.size(); i++) {
+    if (bytes[i] != kCall && bytes[i] != kJump) continue;
+    int32_t distance = 0;
+    std::memcpy(&distance, &bytes[i + 1], sizeof distance);
+    const uint64_t end = i + kLength;
+    const uint64_t to = end + uint64_t(int64_t{distance});
+    if (to < bytes.size()) found.emplace_back(address + to, address + end);
+  }
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
 std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
                                      uint32_t value) {
   std::vector<uint64_t> loads;
@@ -93,7 +113,8 @@ bool uses_result(const std::function<std::span<const uint8_t>(uint64_t)>& code, 
     const std::span<const uint8_t> bytes = code(next);
     if (!decode(bytes, next, insn) || insn.calls()) return false;
     if (insn.kind == Kind::Return) {
-      return (left.rax && returned.rax) || (left.xmm0 && returned.xmm0) ||
+      return (left.rax && returned.rax) || (left.rdx && returned.rdx) ||
+             (left.xmm0 && returned.xmm0) || (left.xmm1 && returned.xmm1) ||
              (left.st0 && returned.st0);
     }
     if (reads_result(bytes, left)) return true;

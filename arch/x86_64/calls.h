@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "arch/x86_64/decode.h"
@@ -32,6 +33,10 @@ std::vector<CallSite> calls_in(std::span<const uint8_t> bytes, uint64_t address)
 // byte.
 bool is_one_function(std::span<const uint8_t> whole, uint64_t begin, std::span<const uint8_t> part,
                      uint64_t at);
+// All that may be a direct call (e8) or jump (e9) within the bytes, sorted: where to, and the
+// address behind it. Some are parts of other instructions.
+std::vector<std::pair<uint64_t, uint64_t>> direct_transfers(std::span<const uint8_t> bytes,
+                                                            uint64_t address);
 // Where an instruction loads the constant into a register (mov $value,%reg).
 std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t address,
                                      uint32_t value);

@@ -216,8 +216,18 @@ namespace {
 bool* part_of(ZydisRegister reg, ResultRegisters& left) {
   if (reg == ZYDIS_REGISTER_ST0) return &left.st0;
   const ZydisRegister full = ZydisRegisterGetLargestEnclosing(ZYDIS_MACHINE_MODE_LONG_64, reg);
-  if (full == ZYDIS_REGISTER_RAX) return &left.rax;
-  return full == ZYDIS_REGISTER_ZMM0 ? &left.xmm0 : nullptr;
+  switch (full) {
+    case ZYDIS_REGISTER_RAX:
+      return &left.rax;
+    case ZYDIS_REGISTER_RDX:
+      return &left.rdx;
+    case ZYDIS_REGISTER_ZMM0:
+      return &left.xmm0;
+    case ZYDIS_REGISTER_ZMM1:
+      return &left.xmm1;
+    default:
+      return nullptr;
+  }
 }
 
 bool clears(const ZydisDecodedInstruction& z, const ZydisDecodedOperand* operands) {

@@ -81,11 +81,11 @@ bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn);
 uint16_t registers_written(std::span<const uint8_t> bytes, const Insn& insn);
 
 // Whether the instruction reads what a function that returns has left in its result's registers,
-// rax, xmm0 and st0: `left` are those that nothing has overwritten yet, and become fewer by what it
-// writes. What clears a register by itself (xor eax, eax) does not read it.
+// rax, rdx, xmm0, xmm1 and st0: `left` are those that nothing has overwritten yet, and become fewer
+// by what it writes. What clears a register by itself (xor eax, eax) does not read it.
 struct ResultRegisters {
-  bool rax = true, xmm0 = true, st0 = true;
-  bool any() const { return rax || xmm0 || st0; }
+  bool rax = false, rdx = false, xmm0 = false, xmm1 = false, st0 = false;
+  bool any() const { return rax || rdx || xmm0 || xmm1 || st0; }
 };
 bool reads_result(std::span<const uint8_t> bytes, ResultRegisters& left);
 

@@ -5,6 +5,7 @@
 #include "compiler/debuginfo/convention.h"
 #include "compiler/debuginfo/lost_results.h"
 #include "compiler/debuginfo/rust_passing.h"
+#include "compiler/debuginfo/silent_changes.h"
 #include "compiler/debuginfo/system_v.h"
 #include "compiler/debuginfo/types.h"
 #include "compiler/debuginfo/wide_registers.h"
@@ -14,15 +15,12 @@ namespace dj {
 
 namespace {
 
-// clang before its version 17 takes results away that no caller uses, and does not say so. Code
-// that it has optimized describes its calls.
+// In memory that its caller gives a function of Rust's stores its result in any case.
 bool may_have_lost_result(Dwarf_Die* function, DwarfIndex& index) {
-  constexpr int kFirstThatSays = 17;
-  Dwarf_Addr begin = 0;
-  const bool optimized =
-      flag(function, DW_AT_call_all_calls) || flag(function, DW_AT_GNU_all_call_sites);
-  return optimized && clang_version(function) > 0 && clang_version(function) < kFirstThatSays &&
-         dwarf_lowpc(function, &begin) == 0 && !index.is_global_function(begin + index.bias()) &&
+  TypeDie type = type_of(function);
+  const bool stays =
+      is_rust(function) && type && is_returned_in_memory_by_rust(type, index) == true;
+  return !stays && (is_called_otherwise(function) || may_be_changed_silently(function, index)) &&
          !callers_use_result(function, index);
 }
 
@@ -33,9 +31,7 @@ bool is_called_otherwise(Dwarf_Die* function) {
 }
 
 Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
-  // Rust's functions are nearly all changed so, and mostly keep their results.
-  const bool changed = is_called_otherwise(function) && !callers_use_result(function, index);
-  if (!is_rust(function) && (changed || may_have_lost_result(function, index))) {
+  if (may_have_lost_result(function, index)) {
     return Error{"no caller uses the result, and the compiler may have taken it away"};
   }
   switch (convention_of(function, index)) {

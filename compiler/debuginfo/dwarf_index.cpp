@@ -7,6 +7,8 @@
 #include <cstring>
 #include <set>
 
+#include "arch/x86_64/calls.h"
+#include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/walk_limits.h"
 
@@ -251,6 +253,26 @@ void DwarfIndex::collect(Dwarf_Die* parent, Functions& out, bool nested) const {
   } while (dwarf_siblingof(&child, &child) == 0);
 }
 
+namespace {
+
+// A variable of the code below the DIE has a list of locations, or a parameter of it a constant.
+bool has_moving_variable(Dwarf_Die* parent) {
+  Dwarf_Die child;
+  if (!first_child(parent, &child)) return false;
+  do {
+    const int tag = dwarf_tag(&child);
+    Dwarf_Attribute attr;
+    if ((dwarf_attr(&child, DW_AT_location, &attr) && is_list(&attr)) ||
+        (tag == DW_TAG_formal_parameter && dwarf_hasattr(&child, DW_AT_const_value)) ||
+        has_moving_variable(&child)) {
+      return true;
+    }
+  } while (dwarf_siblingof(&child, &child) == 0);
+  return false;
+}
+
+}  // namespace
+
 std::optional<Dwarf_Die> DwarfIndex::function_at(uint64_t pc) {
   std::optional<Dwarf_Die> unit = unit_at(pc);
   if (!unit) {
@@ -271,6 +293,18 @@ std::optional<Dwarf_Die> DwarfIndex::function_at(uint64_t pc) {
     function = functions.at(pc);
   }
   return function;
+}
+
+bool DwarfIndex::is_optimized(Dwarf_Die* function) {
+  Dwarf_Die unit;
+  Dwarf_Addr begin = 0;
+  if (!dwarf_diecu(function, &unit, nullptr, nullptr) || dwarf_lowpc(function, &begin) != 0 ||
+      !function_at(begin + bias_)) {
+    return true;  // more is unknown of such code, as of optimized code
+  }
+  std::optional<bool>& known = functions_[identity(unit)].optimized;
+  if (!known) known = has_moving_variable(&unit);
+  return *known;
 }
 
 void DwarfIndex::Functions::sort() {
@@ -393,6 +427,22 @@ std::optional<DwarfIndex::Saved> DwarfIndex::saved_register(uint64_t pc, int reg
     return true;
   });
   return result;
+}
+
+std::vector<uint64_t> DwarfIndex::transfers_to(uint64_t address) {
+  if (!transfers_) {
+    transfers_.emplace();
+    for (const Section& section : elf_.sections()) {
+      if (!section.executable()) continue;
+      const auto found = arch::direct_transfers(section.bytes, section.header.sh_addr);
+      transfers_->insert(transfers_->end(), found.begin(), found.end());
+    }
+    std::sort(transfers_->begin(), transfers_->end());
+  }
+  std::vector<uint64_t> from;
+  auto next = std::lower_bound(transfers_->begin(), transfers_->end(), std::pair(address, 0UL));
+  for (; next != transfers_->end() && next->first == address; ++next) from.push_back(next->second);
+  return from;
 }
 
 const CallSites& DwarfIndex::call_sites() {

@@ -69,6 +69,8 @@ class DwarfIndex {
   std::optional<Dwarf_Die> complete_type(Dwarf_Die* declared);
   // Other objects may call the function that begins there by its name: so nobody has changed how.
   bool is_global_function(uint64_t address);
+  // Whether code of the function's unit is optimized: a variable of it has a list of locations.
+  bool is_optimized(Dwarf_Die* function);
   // The rule for the canonical frame address at pc; empty: unknown.
   std::vector<Dwarf_Op> cfa_ops(uint64_t pc) const;
 
@@ -82,6 +84,9 @@ class DwarfIndex {
   std::optional<Saved> saved_register(uint64_t pc, int reg) const;
   // Collected when first asked for.
   const CallSites& call_sites();
+  // The addresses behind direct calls and jumps to an address, as the code has them; searched for
+  // when first asked.
+  std::vector<uint64_t> transfers_to(uint64_t address);
 
   // DWARF addresses plus this are the module's (not 0 only for files moved by prelink).
   uint64_t bias() const { return bias_; }
@@ -109,6 +114,7 @@ class DwarfIndex {
     std::vector<Dwarf_Die> dies;
     std::vector<Range> ranges;
     bool nested = false;  // those inside other functions are there, too
+    std::optional<bool> optimized;  // when first asked
     void sort();
     std::optional<Dwarf_Die> at(uint64_t pc) const;  // once sorted
   };
@@ -130,6 +136,7 @@ class DwarfIndex {
   bool globals_indexed_ = false;
   const TypePrinters* printers_ = nullptr;
   std::unique_ptr<CallSites> call_sites_;
+  std::optional<std::vector<std::pair<uint64_t, uint64_t>>> transfers_;  // to what, from where
   std::unordered_map<uint64_t, Dwarf_Die> marked_;
 };
 

@@ -196,6 +196,18 @@ int location_at(Dwarf_Attribute* location, Dwarf_Addr pc, Dwarf_Op** ops, size_t
                                                : found;
 }
 
+bool is_list(Dwarf_Attribute* location) {
+  switch (dwarf_whatform(location)) {
+    case DW_FORM_sec_offset:
+    case DW_FORM_loclistx:
+    case DW_FORM_data4:
+    case DW_FORM_data8:
+      return true;
+    default:
+      return false;
+  }
+}
+
 ptrdiff_t next_location(Dwarf_Attribute* location, ptrdiff_t offset, Dwarf_Addr* base,
                         Dwarf_Addr* begin, Dwarf_Addr* end, Dwarf_Op** ops, size_t* count) {
   const ptrdiff_t next = dwarf_getlocations(location, offset, base, begin, end, ops, count);

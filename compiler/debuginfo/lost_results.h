@@ -5,9 +5,9 @@
 
 namespace dj {
 
-// Whether calls of the function that the debug information describes use what it returns: one does,
-// by the instructions behind it, or none is known. Where one does, no compiler has taken the result
-// away.
+// Whether callers read each register in which the function returns its result, by the instructions
+// behind the direct calls of it, or there is no such call. No compiler has taken away what they
+// read.
 bool callers_use_result(Dwarf_Die* function, DwarfIndex& index);
 
 }  // namespace dj

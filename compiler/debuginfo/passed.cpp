@@ -12,6 +12,7 @@
 #include "compiler/debuginfo/frame_places.h"
 #include "compiler/debuginfo/location_lists.h"
 #include "compiler/debuginfo/rust_passing.h"
+#include "compiler/debuginfo/silent_changes.h"
 #include "compiler/debuginfo/system_v.h"
 #include "compiler/debuginfo/types.h"
 #include "compiler/debuginfo/windows_abi.h"
@@ -46,7 +47,7 @@ std::optional<Spot> stack_slot(const Entry& entry, Dwarf_Die* function, Conventi
                                const DwarfIndex& index) {
   const std::optional<int64_t> offset = above_frame(entry.ops[0], entry.begin, function, index);
   const int64_t first = convention == Convention::Windows ? kWindowsRegisters * 8 : 0;
-  if (!offset || *offset < first) {
+  if (!offset || *offset < first || *offset % 8 != 0) {
     return std::nullopt;
   }
   Spot spot;
@@ -64,6 +65,17 @@ std::optional<Spot> stack_slot(const Entry& entry, Dwarf_Die* function, Conventi
     spot.in_frame = false;
   }
   return spot;
+}
+
+// clang goes on to count a slot of the frame from a stack pointer that has been moved back: the
+// same operation then leads to another place.
+bool is_stale(const Entry& entry, const Entry& before, Dwarf_Die* function,
+              const DwarfIndex& index) {
+  const Dwarf_Op& op = entry.ops[0];
+  if (op.atom != before.ops[0].atom || op.number != before.ops[0].number) return false;
+  const std::optional<int64_t> now = above_frame(op, entry.begin, function, index);
+  const std::optional<int64_t> then = above_frame(op, before.begin, function, index);
+  return now && then && *now != *then;
 }
 
 // Marks the bytes that an expression describes.
@@ -129,15 +141,17 @@ std::optional<Spot> stack_parameter(const Dwarf_Op& op, Dwarf_Die* function, Dwa
 std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
                                      Dwarf_Attribute* location, bool is_clone, DwarfIndex& index) {
   const Convention convention = convention_of(function, index);
-  for (const Entry& entry : entries_of(location, index)) {
-    std::optional<Spot> slot = stack_slot(entry, function, convention, index);
+  const std::vector<Entry> entries = entries_of(location, index);
+  for (size_t i = 0; i < entries.size(); i++) {
+    if (i > 0 && is_stale(entries[i], entries[i - 1], function, index)) continue;
+    std::optional<Spot> slot = stack_slot(entries[i], function, convention, index);
     if (slot && !(slot->in_frame && may_be_address(function, parameter, index))) {
       return slot;
     }
   }
   Dwarf_Addr begin = 0;
-  if (is_clone || is_called_otherwise(function) || !is_described(function, parameter, index) ||
-      dwarf_lowpc(function, &begin) != 0) {
+  if (is_clone || is_called_otherwise(function) || may_be_changed_silently(function, index) ||
+      !is_described(function, parameter, index) || dwarf_lowpc(function, &begin) != 0) {
     return std::nullopt;
   }
   begin += index.bias();

@@ -16,6 +16,7 @@
 #include "compiler/debuginfo/passed.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/debuginfo/rust_passing.h"
+#include "compiler/debuginfo/silent_changes.h"
 #include "compiler/debuginfo/symbols.h"
 #include "compiler/debuginfo/tls.h"
 #include "compiler/debuginfo/types.h"
@@ -110,18 +111,6 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
 // From here on, counted from a frame's base (the canonical frame address, or where rbp points),
 // lies what the caller has put onto the stack.
 constexpr int64_t kAboveFrame = 16;
-
-bool is_list(Dwarf_Attribute* location) {
-  switch (dwarf_whatform(location)) {
-    case DW_FORM_sec_offset:
-    case DW_FORM_loclistx:
-    case DW_FORM_data4:
-    case DW_FORM_data8:
-      return true;
-    default:
-      return false;
-  }
-}
 
 Result<Spot> constant_value(Dwarf_Attribute* attr) {
   Dwarf_Block block;
@@ -256,6 +245,10 @@ bool may_have_moved(ScopedVariable& variable, const OpContext& context, const Pr
   return false;
 }
 
+Error changed_call() {
+  return Error{"the compiler has changed how this function is called; a line of it knows it"};
+}
+
 // A parameter at the function's entry whose one location holds only behind the prologue: where the
 // caller has put it.
 Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
@@ -265,7 +258,7 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
   }
   if (is_called_otherwise(context.function) ||  // by clang: takes out parameters, or their pointers
       may_have_moved(variable, context, place)) {
-    return Error{"the compiler has changed how this function is called; a line of it knows it"};
+    return changed_call();
   }
   const bool is_stacked =  // the place holds the parameter, not its address
       convention_of(context.function, context.index) == Convention::SystemV &&
@@ -279,6 +272,7 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
       return std::move(*slot);
     }
   }
+  if (may_be_changed_silently(context.function, context.index)) return changed_call();
   return argument_at_entry(context.function, &variable.die, context.index);
 }
 

@@ -58,16 +58,6 @@ bool writes_old_way(Bytes code, int number) {
   return false;
 }
 
-std::string producer_of(Dwarf_Die* die) {
-  Dwarf_Die unit;
-  if (!dwarf_diecu(die, &unit, nullptr, nullptr)) {
-    return {};
-  }
-  std::optional<Dwarf_Attribute> attr = attribute(&unit, DW_AT_producer);
-  const char* text = attr ? dwarf_formstring(&*attr) : nullptr;
-  return text ? text : "";
-}
-
 // gcc notes its options in the unit's producer. `option` or a particular processor is among them.
 bool is_built_for(const std::string& producer, const char* option) {
   const std::string all = producer + " ";
@@ -136,11 +126,14 @@ bool keeps_wide_register(Dwarf_Die* function, int number, DwarfIndex& index) {
   return false;
 }
 
-int clang_version(Dwarf_Die* die) {
-  constexpr std::string_view kClang = "clang version ";
-  const std::string producer = producer_of(die);
-  const size_t at = producer.find(kClang);
-  return at == std::string::npos ? 0 : std::atoi(producer.c_str() + at + kClang.size());
+std::string producer_of(Dwarf_Die* die) {
+  Dwarf_Die unit;
+  if (!dwarf_diecu(die, &unit, nullptr, nullptr)) {
+    return {};
+  }
+  std::optional<Dwarf_Attribute> attr = attribute(&unit, DW_AT_producer);
+  const char* text = attr ? dwarf_formstring(&*attr) : nullptr;
+  return text ? text : "";
 }
 
 bool is_made_by_gcc(Dwarf_Die* die) { return producer_of(die).starts_with("GNU "); }

@@ -2,6 +2,8 @@
 // Vectors of 32 bytes and more: registers where the code is built for AVX, else several or memory;
 // only the code and its compiler's options tell. Only for this room.
 #pragma once
+#include <string>
+
 #include "compiler/base/result.h"
 #include "compiler/debuginfo/dwarf_index.h"
 #include "compiler/debuginfo/types.h"
@@ -30,9 +32,9 @@ enum class WideReturn : uint8_t {
 Result<WideReturn> wide_return(Dwarf_Die* function, uint64_t bytes, bool is_struct,
                                DwarfIndex& index);
 
+// What the compiler of the DIE's unit says of itself.
+std::string producer_of(Dwarf_Die* die);
 // gcc compiled the DIE's unit: it notes so.
 bool is_made_by_gcc(Dwarf_Die* die);
-// The major version of the clang that compiled it, 0: another compiler.
-int clang_version(Dwarf_Die* die);
 
 }  // namespace dj

@@ -2,6 +2,7 @@
 """Writes programs in Rust whose functions have parameters and results of random types, and the script that reads these: the
 lines of both are those of support/signatures.py, and so is how they are compared."""
 import dataclasses
+import random
 
 INTEGERS = [("i8", 7), ("u8", 8), ("i16", 15), ("u16", 16), ("i32", 31), ("u32", 32), ("i64", 40), ("u64", 40), ("usize", 40), ("isize", 40)]
 OTHERS = [("f32", 8), ("f64", 20), ("bool", 1), ("char", 6), ("i128", 40), ("u128", 40)]
@@ -142,9 +143,16 @@ class Writer:
         return Value(f"({', '.join(texts)},)" if kind.kind == "tuple" else f"[{', '.join(texts)}]", leaves)
 
 
-def program(writer, functions, crowded, source):
+def called(name, values, result, constants, chance):
+    """A call whose arguments the compiler knows, and whose result nothing uses, in this share of the cases."""
+    arguments = ", ".join(value.text if chance.random() < constants else f"black_box({value.text})" for value in values)
+    return f"    black_box({name}({arguments}));" if result and chance.random() >= constants else f"    {name}({arguments});"
+
+
+def program(writer, functions, crowded, source, constants=0.0):
     """(text of the program, script, names of the functions). crowded: how many further functions have parameters at which the
-    registers end."""
+    registers end. constants: the share of the arguments that the compiler knows, and of the results that nothing uses."""
+    chance = random.Random(writer.random.getstate()[1][0])
     bodies, calls, script, names = [], [], [], {}
     for f in range(functions + crowded):
         name = f"sig{f}"
@@ -164,7 +172,7 @@ def program(writer, functions, crowded, source):
         leaves = [leaf for value in values for leaf in value.leaves]
         calls += [f'    println!("TRUTH {name} {where} {path} {{}}", {quoted(text)});' for path, _, _, text in leaves for where in ("entry", "inside")]
         calls += [f'    println!("TRUTH {name} exit {path} {{}}", {quoted(text)});' for path, _, _, text in given.leaves] if given else []
-        calls.append(f"    {'black_box(' if result else ''}{name}({', '.join(f'black_box({value.text})' for value in values)}){')' if result else ''};")
+        calls.append(called(name, values, result, constants, chance))
         script.append((name, leaves, given.leaves if given else []))
     head = ["#![allow(warnings)]", "use std::hint::black_box;", "#[inline(never)] fn touch<T>(p: &T) { black_box(p); }", *writer.definitions]
     lines, inside = list(head), {}

@@ -2,6 +2,7 @@
 """Writes programs of functions whose parameters and results are of random types, and the script that reads these at entries
 and exits: the program prints its own values as `TRUTH function where path value`, the script the same lines with SEEN."""
 import dataclasses
+import random
 
 SCALARS = [("char", 7), ("signed char", 7), ("unsigned char", 8), ("short", 15), ("unsigned short", 16), ("int", 31), ("unsigned", 31), ("long", 40),
            ("unsigned long", 40), ("float", 12), ("double", 20), ("long double", 20), ("__int128", 40), ("_Complex float", 8), ("_Complex double", 8)]
@@ -128,8 +129,20 @@ def read(function, where, path, script, scalar):
     return f'if (@defined({text})) printf("SEEN {function} {where} {path} {form}\\n", {value})'
 
 
-def program(writer, functions):
-    """(text of the program, script, names of functions by their convention)."""
+def called(name, arguments, result, leaf, constants, chance):
+    """A call that hands over some arguments as constants [(variable, constant or "")], and may read one leaf of the result, or nothing."""
+    given = ", ".join(constant if constant and chance.random() < constants else variable for variable, constant in arguments)
+    roll = chance.random()
+    if not result or roll < constants / 2:
+        return f"{name}({given});"
+    used = f"sum += (long){name}_got{leaf};" if leaf and roll < constants else f"touch((void*)&{name}_got);"
+    return f"{{ {result.name} {name}_got = {name}({given}); {used} }}"
+
+
+def program(writer, functions, constants=0.0):
+    """(text of the program, script, names of functions by their convention). constants: the share of the arguments that the compiler
+    knows, and of the results of which calls use one part, or nothing."""
+    chance = random.Random(writer.random.getstate()[1][0])
     text, script, calls, sets, conventions = [], [], [], [], {}
     defined = set()
     bodies = []
@@ -139,11 +152,14 @@ def program(writer, functions):
         conventions[name] = convention
         parameters = [writer.type() for _ in range(writer.random.randrange(9))]
         result = writer.type() if writer.random.random() < 0.8 else None
-        uses, entry, leave = [], [], []
+        uses, entry, leave, handed, leaf = [], [], [], [], ""
         for place, kind in [(f"a{i}", kind) for i, kind in enumerate(parameters)] + ([("result", result)] if result else []):
             slot = f"{name}_{place}"
             bodies.append((kind, f"{kind.name} {slot};\n"))
-            for path, read_as, scalar, number in writer.leaves(kind, "", "", value):
+            found = writer.leaves(kind, "", "", value)
+            handed.append((slot, assigned(kind.scalar, found[0][3]) if kind.scalar and not kind.vector else ""))
+            leaf = "".join(path for path, _, scalar, _ in found[-1:] if not scalar.startswith("_Complex"))
+            for path, read_as, scalar, number in found:
                 sets.append(f"{slot}{path} = {assigned(scalar, number)};")
                 form, arguments = printed(scalar, slot + path)
                 again = sum("again" in line for line in leave) < 6
@@ -167,7 +183,10 @@ def program(writer, functions):
         call = f"{name}({', '.join(f'{name}_a{i}' for i in range(len(parameters)))})"
         # Of local functions whose callers do not use the result compilers take it away.
         used = result and writer.random.random() < 0.5
-        calls.append(f"{{ {result.name} {name}_got = {call}; touch((void*)&{name}_got); }}" if used else f"{call};")
+        if constants:
+            calls.append(called(name, handed[:len(parameters)], result, leaf, constants, chance))
+        else:
+            calls.append(f"{{ {result.name} {name}_got = {call}; touch((void*)&{name}_got); }}" if used else f"{call};")
         if entry:
             script.append(f'probe func("{name}") {{ {" ".join(entry)} }}')
         if leave:
