@@ -97,29 +97,57 @@ TargetAnswer Navigator::quad_as_double() {
   return expr;
 }
 
-// Scaled by powers of two or ten, or by a number of its own (DW_AT_small), which is not built.
-TargetAnswer Navigator::fixed_as_double() {
-  Scalar scalar;
-  TargetAnswer answer = word(scalar);
-  auto* expr = std::get_if<LocExpr>(&answer);
-  if (!expr) return answer;
+namespace {
+
+// A fixed point number is a number of these: `times` / `parts`.
+struct Small {
+  double times = 1, parts = 1;
+};
+
+// Powers of two or ten, or a fraction of its own (DW_AT_small). None: neither, or too large.
+std::optional<Small> small_of(Dwarf_Die* type) {
   const auto exponent = [&](unsigned name) {
-    std::optional<Dwarf_Attribute> attr = attribute(&*type_, name);
+    std::optional<Dwarf_Attribute> attr = attribute(type, name);
     return attr ? signed_number(&*attr) : std::nullopt;
   };
   const std::optional<int64_t> tens = exponent(DW_AT_decimal_scale);
   const std::optional<int64_t> twos = exponent(DW_AT_binary_scale);
   constexpr int64_t kMost = 18;  // digits of a number of 64 bits
-  if ((!tens && !twos) || std::abs(tens.value_or(0)) > kMost || std::abs(twos.value_or(0)) > 63) {
+  if (tens || twos) {
+    if (std::abs(tens.value_or(0)) > kMost || std::abs(twos.value_or(0)) > 63) return std::nullopt;
+    const double scale =
+        tens ? std::pow(10.0, double(std::abs(*tens))) : std::pow(2.0, double(std::abs(*twos)));
+    return tens.value_or(twos.value_or(0)) < 0 ? Small{1, scale} : Small{scale, 1};
+  }
+  std::optional<Dwarf_Die> fraction = referred(type, DW_AT_small);
+  if (!fraction) return std::nullopt;
+  const std::optional<uint64_t> times = number(&*fraction, DW_AT_GNU_numerator);
+  const std::optional<uint64_t> parts = number(&*fraction, DW_AT_GNU_denominator);
+  return times && parts && *parts != 0 ? std::optional(Small{double(*times), double(*parts)})
+                                       : std::nullopt;
+}
+
+}  // namespace
+
+TargetAnswer Navigator::fixed_as_double() {
+  Scalar scalar;
+  TargetAnswer answer = word(scalar);
+  auto* expr = std::get_if<LocExpr>(&answer);
+  if (!expr) return answer;
+  const std::optional<Small> small = small_of(&*type_);
+  if (!small) {
     return target_failure(Kind::NotBuilt, -1,
                           text_ + " is a fixed point number of an unusual scale");
   }
-  const double scale =
-      tens ? std::pow(10.0, double(std::abs(*tens))) : std::pow(2.0, double(std::abs(*twos)));
-  const bool divides = tens.value_or(twos.value_or(0)) < 0;
   expr->steps.push_back({LocStep::DoubleOfInt, scalar.is_signed ? 0 : 1});
-  expr->steps.push_back({LocStep::PushConst, std::bit_cast<int64_t>(scale)});
-  expr->steps.push_back({LocStep::DoubleCompute, divides ? LocStep::Div : LocStep::Mul});
+  if (small->times != 1) {
+    expr->steps.push_back({LocStep::PushConst, std::bit_cast<int64_t>(small->times)});
+    expr->steps.push_back({LocStep::DoubleCompute, LocStep::Mul});
+  }
+  if (small->parts != 1) {
+    expr->steps.push_back({LocStep::PushConst, std::bit_cast<int64_t>(small->parts)});
+    expr->steps.push_back({LocStep::DoubleCompute, LocStep::Div});
+  }
   expr->is_double = true;
   return answer;
 }
