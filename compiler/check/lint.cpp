@@ -89,8 +89,16 @@ bool is_offered(Span span, const ast::Script& script) {
          });
 }
 
-void lint_local(const ast::Script& script, const std::string& name, uint32_t unit,
-                const LocalUses& local, const Uses& uses, const Program& program, Diags& diags) {
+// LocalIn: one name, as one unit (a probe or a function) uses it.
+struct LocalIn {
+  const std::string& name;
+  uint32_t unit;
+  const LocalUses& local;
+};
+
+void lint_local(const LocalIn& in, const ast::Script& script, const Uses& uses,
+                const Program& program, Diags& diags) {
+  const auto& [name, unit, local] = in;
   if (local.first_read != nullptr && local.first_write == nullptr) {
     const bool alone = local.first_read->alone;
     Diag& diag = alone ? diags.error("DJ2035", local.first_read->span,
@@ -157,7 +165,7 @@ void lint(const ast::Script& script, const Uses& uses, const Program& program, D
       local.set |= use.looped;
     }
     for (uint32_t u = 0; u < by_unit.size(); ++u) {
-      lint_local(script, name, u, by_unit[u], uses, program, diags);
+      lint_local({name, u, by_unit[u]}, script, uses, program, diags);
     }
   }
   ZeroDivisors divisors{diags};

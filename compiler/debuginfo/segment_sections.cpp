@@ -26,8 +26,11 @@ class SectionMaker {
     return found == dynamic_.end() ? 0 : found->second;
   }
   uint64_t symbol_count() const;
-  uint32_t add(std::string_view name, uint32_t type, uint64_t flags, uint64_t address,
-               uint64_t size, uint32_t link = 0, uint64_t entry = 0);
+  struct Place {
+    uint64_t address, size;
+  };
+  uint32_t add(std::string_view name, uint32_t type, uint64_t flags, Place place, uint32_t link = 0,
+               uint64_t entry = 0);
   void add_relocations(std::string_view name, uint64_t address, uint64_t size);
   void add_symbols();
   void add_frames();
@@ -72,8 +75,9 @@ uint64_t SectionMaker::symbol_count() const {
   return last + 1;
 }
 
-uint32_t SectionMaker::add(std::string_view name, uint32_t type, uint64_t flags, uint64_t address,
-                           uint64_t size, uint32_t link, uint64_t entry) {
+uint32_t SectionMaker::add(std::string_view name, uint32_t type, uint64_t flags, Place place,
+                           uint32_t link, uint64_t entry) {
+  const auto [address, size] = place;
   const Bytes bytes = elf_.at(address);
   if (size == 0 || bytes.empty()) return 0;
   Section section{name, {}, bytes.first(std::min<uint64_t>(size, bytes.size()))};
@@ -91,7 +95,7 @@ uint32_t SectionMaker::add(std::string_view name, uint32_t type, uint64_t flags,
 
 void SectionMaker::add_relocations(std::string_view name, uint64_t address, uint64_t size) {
   const uint32_t index =
-      add(name, SHT_RELA, SHF_ALLOC, address, size, symbols_, sizeof(Elf64_Rela));
+      add(name, SHT_RELA, SHF_ALLOC, {address, size}, symbols_, sizeof(Elf64_Rela));
   for (const Elf64_Rela& r : records<Elf64_Rela>(sections_[index].bytes)) {
     if (is_stub_relocation(r)) slots_.push_back(r.r_offset);
   }
@@ -101,15 +105,15 @@ void SectionMaker::add_symbols() {
   if (dynamic(DT_SYMTAB) == 0 || dynamic(DT_STRTAB) == 0) return;
   const uint64_t count = symbol_count();
   const uint32_t strings =
-      add(".dynstr", SHT_STRTAB, SHF_ALLOC, dynamic(DT_STRTAB), dynamic(DT_STRSZ));
-  symbols_ = add(".dynsym", SHT_DYNSYM, SHF_ALLOC, dynamic(DT_SYMTAB), count * sizeof(Elf64_Sym),
+      add(".dynstr", SHT_STRTAB, SHF_ALLOC, {dynamic(DT_STRTAB), dynamic(DT_STRSZ)});
+  symbols_ = add(".dynsym", SHT_DYNSYM, SHF_ALLOC, {dynamic(DT_SYMTAB), count * sizeof(Elf64_Sym)},
                  strings, sizeof(Elf64_Sym));
-  add(".gnu.version", SHT_GNU_versym, SHF_ALLOC, dynamic(DT_VERSYM), count * sizeof(Elf64_Half),
+  add(".gnu.version", SHT_GNU_versym, SHF_ALLOC, {dynamic(DT_VERSYM), count * sizeof(Elf64_Half)},
       symbols_, sizeof(Elf64_Half));
-  add(".gnu.version_d", SHT_GNU_verdef, SHF_ALLOC, dynamic(DT_VERDEF),
-      dynamic(DT_VERDEF) != 0 ? UINT64_MAX : 0, strings);
+  add(".gnu.version_d", SHT_GNU_verdef, SHF_ALLOC,
+      {dynamic(DT_VERDEF), dynamic(DT_VERDEF) != 0 ? UINT64_MAX : 0}, strings);
   add_relocations(".rela.dyn", dynamic(DT_RELA), dynamic(DT_RELASZ));
-  add(".relr.dyn", kRelrSection, SHF_ALLOC, dynamic(kRelr), dynamic(kRelrBytes), 0,
+  add(".relr.dyn", kRelrSection, SHF_ALLOC, {dynamic(kRelr), dynamic(kRelrBytes)}, 0,
       sizeof(uint64_t));
   add_relocations(".rela.plt", dynamic(DT_JMPREL), dynamic(DT_PLTRELSZ));
   std::sort(slots_.begin(), slots_.end());
@@ -133,10 +137,10 @@ void SectionMaker::add_frames() {
   for (const Elf64_Phdr& s : elf_.segments()) {
     if (s.p_type != PT_GNU_EH_FRAME) continue;
     const Bytes table = elf_.at(s.p_vaddr);
-    add(".eh_frame_hdr", SHT_PROGBITS, SHF_ALLOC, s.p_vaddr, s.p_filesz);
+    add(".eh_frame_hdr", SHT_PROGBITS, SHF_ALLOC, {s.p_vaddr, s.p_filesz});
     if (read_word<uint8_t>(table, 1) != kPcRelative) continue;
     const uint64_t frames = s.p_vaddr + 4 + uint64_t(int64_t{read_word<int32_t>(table, 4)});
-    add(".eh_frame", SHT_PROGBITS, SHF_ALLOC, frames, frames_size(elf_.at(frames)));
+    add(".eh_frame", SHT_PROGBITS, SHF_ALLOC, {frames, frames_size(elf_.at(frames))});
   }
 }
 
@@ -151,7 +155,7 @@ void SectionMaker::add_stubs(const Elf64_Phdr& code) {
     const bool is_stub = slot != 0 && std::binary_search(slots_.begin(), slots_.end(), slot);
     if (is_stub && begin == 0) begin = address;
     if (!is_stub && begin != 0) {
-      add(".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, begin, address - begin, 0, kStub);
+      add(".plt", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, {begin, address - begin}, 0, kStub);
       begin = 0;
     }
   }
@@ -161,11 +165,11 @@ void SectionMaker::add_stubs(const Elf64_Phdr& code) {
 void SectionMaker::add_segment(const Elf64_Phdr& s) {
   if ((s.p_flags & PF_X) != 0) {
     add_stubs(s);
-    add(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, s.p_vaddr, s.p_filesz);
+    add(".text", SHT_PROGBITS, SHF_ALLOC | SHF_EXECINSTR, {s.p_vaddr, s.p_filesz});
   } else if ((s.p_flags & PF_W) != 0) {
-    add(".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, s.p_vaddr, s.p_filesz);
+    add(".data", SHT_PROGBITS, SHF_ALLOC | SHF_WRITE, {s.p_vaddr, s.p_filesz});
   } else {
-    add(".rodata", SHT_PROGBITS, SHF_ALLOC, s.p_vaddr, s.p_filesz);
+    add(".rodata", SHT_PROGBITS, SHF_ALLOC, {s.p_vaddr, s.p_filesz});
   }
 }
 
@@ -173,7 +177,7 @@ std::vector<Section> SectionMaker::make() {
   add_symbols();
   add_frames();
   for (const Elf64_Phdr& s : elf_.segments()) {
-    if (s.p_type == PT_NOTE) add(".note", SHT_NOTE, SHF_ALLOC, s.p_vaddr, s.p_filesz);
+    if (s.p_type == PT_NOTE) add(".note", SHT_NOTE, SHF_ALLOC, {s.p_vaddr, s.p_filesz});
     if (s.p_type == PT_LOAD && s.p_filesz > 0) add_segment(s);
   }
   return std::move(sections_);

@@ -158,9 +158,9 @@ class InlinedLines {
     for (const bool all_rows : {false, true}) {
       std::map<uint32_t, LineHit> more;
       for (const auto& [begin, end] : copy.ranges) {
-        add(begin, begin == end ? begin + 1 : end, begin < end, copy, lines, all_rows, more);
+        add({begin, begin == end ? begin + 1 : end, begin < end}, copy, lines, all_rows, more);
       }
-      add(copy.address, copy.address + 1, false, copy, lines, all_rows, more);
+      add({copy.address, copy.address + 1, false}, copy, lines, all_rows, more);
       first.insert(more.begin(), more.end());
     }
     std::vector<LineHit> found;
@@ -170,14 +170,20 @@ class InlinedLines {
     return found;
   }
 
-  void add(uint64_t begin, uint64_t end, bool whole, const InlineHit& copy, const LineRange& lines,
-           bool all_rows, std::map<uint32_t, LineHit>& out) {
+  // Piece: code of a copy. whole: all of its rows are the copy's, not only those of its function.
+  struct Piece {
+    uint64_t begin, end;
+    bool whole;
+  };
+
+  void add(const Piece& piece, const InlineHit& copy, const LineRange& lines, bool all_rows,
+           std::map<uint32_t, LineHit>& out) {
     std::vector<uint32_t> near;
     const SourcePlace& declared = copy.declared;
     const uint32_t last = last_line_[{declared.file, declared.line}];
-    for (LineHit& hit : rows_(pattern_.file, lines, begin, end, near, all_rows)) {
+    for (LineHit& hit : rows_(pattern_.file, lines, piece.begin, piece.end, near, all_rows)) {
       const bool own = hit.file == declared.file && hit.line >= declared.line && hit.line <= last;
-      if (!whole && !own) {
+      if (!piece.whole && !own) {
         continue;
       }
       const auto known = out.try_emplace(hit.line, hit).first;
@@ -185,7 +191,7 @@ class InlinedLines {
         known->second = std::move(hit);
       }
     }
-    if (whole) {
+    if (piece.whole) {
       nearest_.insert(nearest_.end(), near.begin(), near.end());
     }
   }

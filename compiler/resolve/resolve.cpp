@@ -215,8 +215,8 @@ class Resolver {
 
   void place(ProbeId id, Site&& site, SiteTargets&& targets, bool wants_site) {
     const bool returned = is_behind_call(site);
-    auto [known, fresh] =
-        bodies_[id].try_emplace(handler_key(site, targets), HandlerId(plan_.handlers.size()));
+    auto [known, fresh] = handlers_.bodies[id].try_emplace(handler_key(site, targets),
+                                                           HandlerId(plan_.handlers.size()));
     const HandlerId body = known->second;
     if (fresh) {
       Handler handler;
@@ -251,7 +251,7 @@ class Resolver {
 
   // The handler that stores entry values for `body`; made once.
   HandlerId capture_for(HandlerId body) {
-    auto [known, fresh] = captures_.try_emplace(body, HandlerId(plan_.handlers.size()));
+    auto [known, fresh] = handlers_.captures.try_emplace(body, HandlerId(plan_.handlers.size()));
     if (fresh) {
       Handler handler;
       handler.probe = plan_.handlers[body].probe;
@@ -279,7 +279,7 @@ class Resolver {
     // What was inlined at one address are several functions, each with its name.
     const uint64_t place = (site.address * 4 + uint64_t(site.kind)) ^ (site.scope << 40);
     const auto fresh = SiteId(plan_.sites.size());
-    const auto [of_module, first] = sites_.try_emplace(site.module, &memory_);
+    const auto [of_module, first] = places_.sites.try_emplace(site.module, &places_.memory);
     auto& known = of_module->second;
     if (first) known.reserve(plan_.sites.capacity() - plan_.sites.size());
     SiteId at = known.try_emplace(place, fresh).first->second;
@@ -292,11 +292,12 @@ class Resolver {
       if (here.file == site.file && (site.file.empty() || here.line == site.line)) {
         same = at;
       }
-      const auto next = beside_.find(at);
-      if (next == beside_.end() && same) {
+      const auto next = places_.beside.find(at);
+      if (next == places_.beside.end() && same) {
         break;
       }
-      at = next == beside_.end() ? beside_.emplace(at, fresh).first->second : next->second;
+      at = next == places_.beside.end() ? places_.beside.emplace(at, fresh).first->second
+                                        : next->second;
     }
     if (!same) {
       plan_.sites.push_back(std::move(site));
@@ -362,13 +363,20 @@ class Resolver {
   Plan plan_;
   std::vector<ModuleId> module_ids_;  // by index in modules_
   std::vector<int64_t> host_order_;   // by index in plan_.host_probes
-  // By what the targets are there.
-  std::unordered_map<ProbeId, std::unordered_map<std::string, HandlerId>> bodies_;
-  std::unordered_map<HandlerId, HandlerId> captures_;
-  std::pmr::monotonic_buffer_resource memory_;  // of the next: they only grow
-  std::unordered_map<ModuleId, std::pmr::unordered_map<uint64_t, SiteId>> sites_;
-  std::unordered_map<SiteId, SiteId> beside_;  // the next site at the same place
-  size_t point_ = 0;                           // the one of its probe that is being added
+  // Handlers: the plan's, those of one probe by what its targets are in them.
+  struct Handlers {
+    std::unordered_map<ProbeId, std::unordered_map<std::string, HandlerId>> bodies;
+    std::unordered_map<HandlerId, HandlerId> captures;
+  };
+  Handlers handlers_;
+  // Places: the plan's sites by their addresses.
+  struct Places {
+    std::pmr::monotonic_buffer_resource memory;  // of the next: they only grow
+    std::unordered_map<ModuleId, std::pmr::unordered_map<uint64_t, SiteId>> sites;
+    std::unordered_map<SiteId, SiteId> beside;  // the next site at the same place
+  };
+  Places places_;
+  size_t point_ = 0;  // the one of its probe that is being added
 };
 
 }  // namespace

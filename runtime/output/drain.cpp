@@ -155,6 +155,15 @@ struct Drain::State {
     uint64_t left = 0;   // bytes that may be read in this call of run()
   };
 
+  struct Times {
+    uint64_t horizon = 0;  // tsc: what is not later can be written
+    uint64_t written = 0;  // what is not later has been
+    uint64_t latest = 0;   // tsc: when it was asked last, to compare records with
+  };
+  struct Rates {
+    RateLimit warnings{kWarnings, kWarnings}, files{kFilesAtOnce, kFiles};
+  };
+
   DrainInput input;
   Output& output;
   RecordRules rules{input.program, input.plan, input.layout};
@@ -164,11 +173,9 @@ struct Drain::State {
   std::vector<RingSource> sources;
   HeldRecords held;
   size_t turn = 0;       // the source that is read first
-  uint64_t horizon = 0;  // tsc: what is not later can be written
-  uint64_t written = 0;  // what is not later has been
-  uint64_t latest = 0;   // tsc: when it was asked last, to compare records with
+  Times times;
   uint64_t forged = 0;   // records that no handler can have sent
-  RateLimit warnings{kWarnings, kWarnings}, files{kFilesAtOnce, kFiles};
+  Rates rates;
 
   size_t collect(bool last, uint64_t round);
   size_t read(RingSource& source, bool last);
@@ -204,9 +211,9 @@ void Drain::State::tell_forged() {
 bool Drain::State::admit(const Record& record, uint64_t& tsc) {
   const uint64_t began = input.layout.header.session_start_tsc;
   tsc = record.tsc;
-  if (tsc > latest) latest = __rdtsc();
-  const bool is_timely = tsc + kSkew >= began && tsc <= latest + kSkew;
-  tsc = std::min(tsc, latest);
+  if (tsc > times.latest) times.latest = __rdtsc();
+  const bool is_timely = tsc + kSkew >= began && tsc <= times.latest + kSkew;
+  tsc = std::min(tsc, times.latest);
   const abi::EventHeader& header = record.header;
   return is_timely && rules.sends(header.kind) && rules.has_site(header.site) &&
          (header.kind != abi::kEventPrint || rules.format(header.format, header.count) != nullptr);
@@ -302,15 +309,15 @@ void Drain::State::write(const Record& record) {
     }
     case abi::kEventWarn:
       output.flush();
-      if (warnings.allow()) return log_lines(fmt::format("WARNING: {}\n", text_of(record)));
-      return tell_first(warnings,
+      if (rates.warnings.allow()) return log_lines(fmt::format("WARNING: {}\n", text_of(record)));
+      return tell_first(rates.warnings,
                         fmt::format("warnings by warn(): more than {} a second", kWarnings));
     case abi::kEventSystem:
       output.flush();
       return commands.run(std::string(text_of(record)));
     case abi::kEventSwitchFile:
-      if (files.allow()) return output.switch_file();
-      return tell_first(files,
+      if (rates.files.allow()) return output.switch_file();
+      return tell_first(rates.files,
                         fmt::format("files by switch_file(): more than {} at once, and {} a second",
                                     kFilesAtOnce, kFiles));
     case abi::kEventChildBegins:
@@ -328,7 +335,7 @@ void Drain::State::write(const Record& record) {
 void Drain::State::write_ready(bool last) {
   const size_t kept = held.is_full() ? held.size() / 2 : held.size();
   held.sort();
-  while (!held.empty() && (last || held.size() > kept || held.earliest() <= horizon))
+  while (!held.empty() && (last || held.size() > kept || held.earliest() <= times.horizon))
     write(held.take());
   held.forget_taken();
 }
@@ -339,10 +346,10 @@ void Drain::State::summarize() {
   if (forged > 1)
     tell_warning("DJ5909", fmt::format("{} of the program's own making dropped in all",
                                        counted(forged, "record")));
-  if (const uint64_t lost = warnings.refused())
+  if (const uint64_t lost = rates.warnings.refused())
     tell_warning("DJ5905", fmt::format("{} by warn() dropped: more than {} a second",
                                        counted(lost, "warning"), kWarnings));
-  if (const uint64_t lost = files.refused())
+  if (const uint64_t lost = rates.files.refused())
     tell_warning("DJ5905",
                  fmt::format("{} by switch_file() left out: more than {} at once, and {} a second",
                              counted(lost, "new file"), kFilesAtOnce, kFiles));
@@ -358,16 +365,17 @@ size_t Drain::run(bool last) {
     state.write_ready(last);
     count += more;
   } while (last && more > 0);
-  state.written = last ? round : state.horizon;
-  state.horizon = round;
-  for (const auto& source : state.sources) state.horizon = std::min(state.horizon, source.clear);
+  state.times.written = last ? round : state.times.horizon;
+  state.times.horizon = round;
+  for (const auto& source : state.sources)
+    state.times.horizon = std::min(state.times.horizon, source.clear);
   state.output.flush();
   if (last) state.summarize();
   if (last) state.commands.wait();
   return count + state.held.size();
 }
 
-uint64_t Drain::written_until() const { return state_->written; }
+uint64_t Drain::written_until() const { return state_->times.written; }
 uint64_t Drain::errors() const { return state_->script_errors.count(); }
 
 uint64_t Drain::abandoned() const {
