@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "runtime/shared/input.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 
