@@ -14,8 +14,8 @@
 #include "runtime/command/options.h"
 #include "runtime/run/compile_for.h"
 #include "runtime/run/debug_servers.h"
-#include "runtime/run/dry_run.h"
 #include "runtime/run/doctor/doctor.h"
+#include "runtime/run/dry_run.h"
 #include "runtime/run/editor.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/find_places.h"
@@ -28,9 +28,9 @@
 #include "runtime/run/lowering.h"
 #include "runtime/run/module_codes.h"
 #include "runtime/run/parse_scripts.h"
-#include "runtime/run/say.h"
 #include "runtime/run/script_text.h"
 #include "runtime/run/session_run.h"
+#include "runtime/run/show.h"
 #include "runtime/run/tapset_library.h"
 #include "runtime/run/target.h"
 #include "runtime/run/versions.h"
@@ -79,13 +79,13 @@ int clean_process(const Options& options, int pid) {
 // What is wrong with a script, where a word that nothing knows may be a missing tapset's macro.
 int fail_words(const Sources& sources, const TapsetLibrary& library, Diags& diags, int exit_code) {
   library.report_lack(diags);
-  tell_all(diags, sources);
+  report_all(diags, sources);
   return exit_code;
 }
 
 // What is wrong with its functions and probe points, or with djtap's own tapsets.
 int fail_expanded(const Sources& sources, const TapsetLibrary& library, const Diags& diags) {
-  tell_all(diags, sources);
+  report_all(diags, sources);
   return library.lacks_own() ? kExitRun : kExitScript;
 }
 
@@ -152,7 +152,7 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   compiled.plan = find_places(compiled, process, codes, diags, clock);
   if (!options.stress.is_on())
     warn_of_many(compiled.program, compiled.plan, options.messages.many, diags);
-  tell_all(diags, sources);
+  report_all(diags, sources);
   if (ends_here(options.messages, diags) ||
       !settle_types(script, options.script.strict, sources, options.report, compiled))
     return kExitScript;
@@ -199,7 +199,7 @@ int run_script(const Options& options) {
   warn_of_unused_words(options.script, sources.files[file].text);
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
   if (options.stages.dump.count("ast")) show_stage(options.stages, "ast", print(script));
-  if (options.stages.stop_after == Stage::Parse) return tell_all(diags, sources), kExitOk;
+  if (options.stages.stop_after == Stage::Parse) return report_all(diags, sources), kExitOk;
   // From here on, the script is a tree; no ANTLR type is in sight.
 
   library.complete(script, diags);
@@ -216,7 +216,7 @@ int run_script(const Options& options) {
   if (options.stages.dump.count("program"))
     show_stage(options.stages, "program", dump(compiled.program));
   add_own(options.report, compiled);
-  if (options.stages.stop_after == Stage::Check) return tell_all(diags, sources), kExitOk;
+  if (options.stages.stop_after == Stage::Check) return report_all(diags, sources), kExitOk;
   // From here on, every name is an id and every expression has a type.
 
   return run_program(options, script, compiled, work);
@@ -224,7 +224,7 @@ int run_script(const Options& options) {
 
 int run(const Options& options) {
   const ActionChoices& action = options.action;
-  tell_as(options.messages);
+  report_as(options.messages);
   if (action.version) return show(versions()), kExitOk;
   if (!options.stress.coverage.empty()) return show_coverage(options.stress.coverage);
   if (action.explain)

@@ -6,7 +6,7 @@
 
 using namespace dj;
 
-DJ_RARE int64_t dj_kernel_time_ns(uint64_t clock) {
+DJ_COLD_CALL int64_t dj_kernel_time_ns(uint64_t clock) {
   struct {
     int64_t s, ns;
   } now = {};

@@ -3,13 +3,13 @@
 #pragma once
 #include <stdint.h>
 
-#include "runtime/agent/rare.h"
+#include "runtime/agent/cold_call.h"
 
 constexpr uint64_t kRealtime = 0, kMonotonic = 1;  // clock_gettime(2)'s numbers
 
 #pragma GCC visibility push(hidden)
 extern "C" {
 // Nanoseconds of `clock`, by a system call.
-DJ_RARE int64_t dj_kernel_time_ns(uint64_t clock);
+DJ_COLD_CALL int64_t dj_kernel_time_ns(uint64_t clock);
 }
 #pragma GCC visibility pop

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Checker::census(): all instructions of a module. check() finds who arrives at a few regions by
-// scanning bytes; here everything is decoded anyway, so all arrivals are collected first.
+// scanning bytes; here everything is decoded anyway, so all incoming are collected first.
 #include <algorithm>
 #include <map>
 #include <mutex>
@@ -15,9 +15,9 @@ namespace dj::arch {
 namespace {
 
 // Who arrives where in a module, from the code of all functions and the bytes between them.
-class AllArrivals {
+class AllIncomingEdges {
  public:
-  explicit AllArrivals(const Checker::Impl& impl)
+  explicit AllIncomingEdges(const Checker::Impl& impl)
       : impl_(impl),
         branches_(impl.module.low(), impl.module.high()),
         tables_(branches_),
@@ -100,7 +100,7 @@ bool is_filler(std::span<const uint8_t> bytes) {
 // Bytes in which every offset is looked at name data everywhere; real code has its own beside it.
 constexpr uint64_t kNear = 1 << 16;
 
-void AllArrivals::add_bytes(uint64_t begin, uint64_t end) {
+void AllIncomingEdges::add_bytes(uint64_t begin, uint64_t end) {
   const auto bytes = impl_.module.bytes(begin);
   const auto piece = bytes.first(std::min<size_t>(bytes.size(), end - std::min(begin, end)));
   if (is_filler(piece)) return;
@@ -123,7 +123,7 @@ using Counts = std::map<std::pair<std::string_view, Verdict>, size_t>;
 
 class Census {
  public:
-  explicit Census(Checker::Impl& impl) : impl_(impl), arrivals_(impl) {}
+  explicit Census(Checker::Impl& impl) : impl_(impl), incoming_(impl) {}
 
   Checker::Census take() {
     collect();
@@ -134,7 +134,7 @@ class Census {
       // What a key names is a literal. NOLINTNEXTLINE(bugprone-suspicious-stringview-data-usage)
       census.instructions.push_back({{key.first.data(), key.second}, count});
     for (const uint64_t begin : impl_.module.function_begins()) {
-      if (arrivals_.is_entry(begin)) census.entries.push_back(begin);
+      if (incoming_.is_entry(begin)) census.entries.push_back(begin);
     }
     return census;
   }
@@ -149,17 +149,17 @@ class Census {
       facts_[i] = impl_.facts(function);
       ends[i] = function.decoded_end();
       std::lock_guard lock(adding_);
-      arrivals_.add(function, facts_[i]);
+      incoming_.add(function, facts_[i]);
     });
     for (const TextRange& range : impl_.module.text().text) {
       uint64_t at = range.address;
       const uint64_t end = range.address + range.bytes.size();
       for (size_t i = 0; i < functions.size(); i++) {
         if (functions[i].begin < at || functions[i].begin >= end) continue;
-        arrivals_.add_bytes(at, functions[i].begin);
+        incoming_.add_bytes(at, functions[i].begin);
         at = ends[i];
       }
-      arrivals_.add_bytes(at, end);
+      incoming_.add_bytes(at, end);
     }
   }
 
@@ -173,7 +173,7 @@ class Census {
       impl_.measure(region, function, Guards::WhereNeeded);
       impl_.follow_jumps(region, facts.unknown_jump, doubts, Guards::WhereNeeded);
       impl_.check_off_limits(region, Guards::WhereNeeded);
-      arrivals_.visit(region);
+      incoming_.visit(region);
       impl_.guard_doubts(region, Guards::WhereNeeded);
       const Checker::Outcome outcome = impl_.outcome(region);
       counts[{outcome.form, outcome.reason}]++;
@@ -183,7 +183,7 @@ class Census {
   }
 
   Checker::Impl& impl_;
-  AllArrivals arrivals_;
+  AllIncomingEdges incoming_;
   std::vector<Checker::Impl::Facts> facts_;  // by outermost function
   std::mutex adding_;                        // guards arrivals_ and counts_
   Counts counts_;

@@ -6,9 +6,9 @@
 #include <bit>
 #include <mutex>
 
+#include "arch/x86_64/check_results.h"
 #include "arch/x86_64/doubts.h"
 #include "arch/x86_64/fragments.h"
-#include "arch/x86_64/judged.h"
 #include "arch/x86_64/jump_tables.h"
 #include "arch/x86_64/placement.h"
 #include "compiler/base/parallel.h"
@@ -178,7 +178,7 @@ uint64_t last_byte(const Group& group) {
   constexpr uint64_t kWindow = 64;  // more than a jump's window with its last instruction
   uint64_t last = 0;
   for (const Region* region : group.regions)
-    last = std::max({last, region->address, region->pivot});
+    last = std::max({last, region->address, region->probe_address});
   return last + kWindow;
 }
 
@@ -248,7 +248,7 @@ std::vector<uint64_t> check_functions(Checker::Impl& impl, std::vector<Region>& 
 void check_rules(Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
   const std::vector<uint64_t> table_targets = check_functions(impl, regions, guards);
   for (Region& region : regions) impl.check_off_limits(region, guards);
-  check_arrivals(impl, regions, table_targets, guards);
+  check_incoming_edges(impl, regions, table_targets, guards);
   for (Region& region : regions) impl.guard_doubts(region, guards);
   if (guards == Guards::None) return;
   for (Region& region : regions) impl.check_reach(region);
@@ -258,12 +258,13 @@ void check_rules(Checker::Impl& impl, std::vector<Region>& regions, Guards guard
 void check_each(Checker::Impl& impl, std::vector<Region>& regions, Guards guards) {
   check_rules(impl, regions, guards);
   if (guards == Guards::None) return;
-  // Where the way back to a region's start is blocked the jump may begin at the pivot, where
-  // forbid() has moved the region.
+  // Where the way back to a region's start is blocked the jump may begin at the probe address,
+  // where forbid() has moved the region.
   std::vector<Region> moved;
   std::vector<size_t> whose;
   for (size_t i = 0; i < regions.size(); i++) {
-    if (regions[i].pivot == 0 || regions[i].verdict == Verdict::Ok || refused(regions[i].verdict))
+    if (regions[i].probe_address == 0 || regions[i].verdict == Verdict::Ok ||
+        refused(regions[i].verdict))
       continue;
     moved.push_back(regions[i]);
     whose.push_back(i);
@@ -274,13 +275,13 @@ void check_each(Checker::Impl& impl, std::vector<Region>& regions, Guards guards
 }
 
 // The same for regions that nobody asked about before.
-void judge(Checker::Impl& impl, Judged& judged, std::vector<Region>& regions, Guards guards) {
-  std::vector<Judged::Answer> answers;
+void judge(Checker::Impl& impl, Verdicts& verdicts, std::vector<Region>& regions, Guards guards) {
+  std::vector<Verdicts::Answer> answers;
   answers.reserve(regions.size());
-  for (const Region& asked : regions) answers.push_back({asked.address, asked.pivot, {}});
+  for (const Region& asked : regions) answers.push_back({asked.address, asked.probe_address, {}});
   check_each(impl, regions, guards);
   for (size_t i = 0; i < regions.size(); i++) answers[i].region = regions[i];
-  judged.add(std::move(answers));
+  verdicts.add(std::move(answers));
 }
 
 }  // namespace
@@ -323,11 +324,11 @@ void Checker::Impl::arrive(Region& region, uint64_t target, Verdict verdict, uin
   }
   if (offset < 32 && (region.boundaries >> offset & 1) && !off_limits) {
     region.guards |= 1u << offset;
-  } else if (offset >= kJumpBytes && region.pivot <= region.address && !off_limits) {
+  } else if (offset >= kJumpBytes && region.probe_address <= region.address && !off_limits) {
     region.room = uint8_t(std::min<uint64_t>(region.room, offset));  // copied, but not written
   } else {
     cut(region, offset);
-    if (region.pivot >= region.address + region.stretch) forbid(region, verdict, culprit);
+    if (region.probe_address >= region.address + region.stretch) forbid(region, verdict, culprit);
   }
 }
 
@@ -366,24 +367,24 @@ void Checker::check_alone(std::vector<Region>& regions, Guards guards) {
 }
 
 void Checker::check(std::vector<Region>& regions, Guards guards, Neighbours neighbours) {
-  Judged& judged = known_->judged[size_t(guards)];
-  if (judged.all().empty()) {
-    judge(impl(), judged, regions, guards);
+  Verdicts& verdicts = known_->verdicts[size_t(guards)];
+  if (verdicts.all().empty()) {
+    judge(impl(), verdicts, regions, guards);
   } else {
-    std::vector<const Region*> answers = judged.find_all(regions);
+    std::vector<const Region*> answers = verdicts.find_all(regions);
     std::vector<Region> unknown;
     for (size_t i = 0; i < regions.size(); i++) {
       if (answers[i] == nullptr) unknown.push_back(regions[i]);
     }
     if (!unknown.empty()) {
-      judge(impl(), judged, unknown, guards);
-      answers = judged.find_all(regions);
+      judge(impl(), verdicts, unknown, guards);
+      answers = verdicts.find_all(regions);
     }
     for (size_t i = 0; i < regions.size(); i++) regions[i] = *answers[i];
   }
-  const bool lean = neighbours == Neighbours::Lean && guards != Guards::None;
+  const bool overlap = neighbours == Neighbours::Lean && guards != Guards::None;
   check_other_sites(regions, text_,
-                    lean ? std::function([this] { return impl().space; }) : nullptr);
+                    overlap ? std::function([this] { return impl().space; }) : nullptr);
 }
 
 namespace {
@@ -410,7 +411,7 @@ bool Checker::any_breakpoint(std::vector<Region> regions) {
   const auto is_breakpoint = [](const Region& region) {
     return region.verdict != Verdict::Ok && !refused(region.verdict);
   };
-  if (known_->judged[size_t(Guards::None)].all().empty()) {
+  if (known_->verdicts[size_t(Guards::None)].all().empty()) {
     std::vector<Region> shown = regions;
     check_functions(impl(), shown, Guards::None);
     for (const Region& region : shown) {
@@ -423,13 +424,13 @@ bool Checker::any_breakpoint(std::vector<Region> regions) {
 
 Checker::Checker(ModuleText text)
     : text_(text.text),
-      known_(std::make_unique<Known>()),
+      known_(std::make_unique<CheckResults>()),
       impl_(std::make_unique<Impl>(std::move(text))) {
   known_->rseq_sections = impl_->module.text().rseq_sections;
 }
-Checker::Checker(std::vector<TextRange> text, Known known, std::function<ModuleText()> whole)
+Checker::Checker(std::vector<TextRange> text, CheckResults known, std::function<ModuleText()> whole)
     : text_(std::move(text)),
-      known_(std::make_unique<Known>(std::move(known))),
+      known_(std::make_unique<CheckResults>(std::move(known))),
       whole_(std::move(whole)) {}
 Checker::~Checker() = default;
 

@@ -23,9 +23,9 @@ class Doubts;  // doubts.h
 // The eight checks, in order; behind each its victims in safety_test.cpp.
 //
 //   1 check_boundary         measure.cpp          no_function, not_boundary, undecodable
-//   2 check_direct_branches  arriving_checks.cpp  jump_from_elsewhere, call_into, own_loop_into ...
-//   3 check_indirect_jumps   arriving_checks.cpp  indirect_unknown, jump_tables_test
-//   4 check_taken_addresses  arriving_checks.cpp  landing_pad, lea_taken, imm_taken, data_taken ...
+//   2 check_direct_branches  incoming_checks.cpp  jump_from_elsewhere, call_into, own_loop_into ...
+//   3 check_indirect_jumps   incoming_checks.cpp  indirect_unknown, jump_tables_test
+//   4 check_taken_addresses  incoming_checks.cpp  landing_pad, lea_taken, imm_taken, data_taken ...
 //   5 check_end              measure.cpp          function_end, runs_on, padding_int3 ...
 //   6 check_relocatable      measure.cpp          not_relocatable, unmovable, call_not_last
 //   7 check_other_sites      collisions.cpp       Collision
@@ -138,22 +138,22 @@ class ColdParts {
   std::map<uint64_t, Parents> parts_;  // by begin: functions nobody is known to enter
 };
 
-// Where a region that must contain `pivot` begins: the shortest way back that gives the jump five
-// bytes together with the padding behind a leaving pivot. Stops at what cannot be passed; then the
-// region is too short.
-uint64_t region_start(const Module& module, const Function& function, size_t pivot);
+// Where a region that must contain `probe_address` begins: the shortest way back that gives the
+// jump five bytes together with the padding behind a leaving probe address. Stops at what cannot be
+// passed; then the region is too short.
+uint64_t region_start(const Module& module, const Function& function, size_t probe_address);
 
 // Checks 2, 3 and 4; `table_targets`: of jump tables in the regions' functions and their parts.
-void check_arrivals(Checker::Impl& impl, std::vector<Region>& regions,
-                    const std::vector<uint64_t>& table_targets, Guards guards);
+void check_incoming_edges(Checker::Impl& impl, std::vector<Region>& regions,
+                          const std::vector<uint64_t>& table_targets, Guards guards);
 
 // Check 7: the later of two colliding ones gives way, unless one can lean on the other. `space`
 // is asked when two could; null: none may.
 void check_other_sites(std::vector<Region>& regions, const std::vector<TextRange>& text,
                        const std::function<Space()>& space);
 
-// leaning.cpp. Whether a jump may end in the bytes of another site that begins inside it.
-bool may_lean(const Region& low, const Region& high);
+// overlapping.cpp. Whether a jump may end in the bytes of another site that begins inside it.
+bool may_overlap(const Region& low, const Region& high);
 // The sites that begin inside a jump's bytes.
 struct Above {
   uint8_t sites = 0;       // bit i: at the jump's address + i; prefixes make it longer than five
@@ -161,7 +161,7 @@ struct Above {
 };
 // Makes the jump of `low` end in their bytes, and pins those of a jump among them. False: no such
 // bytes lead anywhere.
-bool lean(Region& low, const Above& above, const Space& space);
+bool overlap(Region& low, const Above& above, const Space& space);
 
 // What is left when a jump is not allowed: a breakpoint on the instruction that the handlers
 // precede, and which is the first one of `bytes`.
@@ -175,7 +175,7 @@ bool in_linkage_stub(const Module& module, uint64_t at);
 constexpr uint32_t kJumpBytes = 5;
 constexpr uint32_t kPrefixesMax = 3;  // more gain nothing: three move a guard past rel32's top byte
 inline uint64_t handler_address(const Region& region) {
-  return region.pivot != 0 ? region.pivot : region.address;
+  return region.probe_address != 0 ? region.probe_address : region.address;
 }
 
 }  // namespace dj::arch

@@ -51,7 +51,7 @@ class Collisions {
       while (next < ascending.size() && ascending[next]->address == region.address) next++;
       const uint64_t apart =
           next < ascending.size() ? ascending[next]->address - region.address : ~uint64_t(0);
-      if (apart < kJumpBytes && !lean(region, above(region, ascending, next), space_())) {
+      if (apart < kJumpBytes && !overlap(region, above(region, ascending, next), space_())) {
         to_breakpoint(region, region.address + apart);
       } else {
         region.room = uint8_t(std::min<uint64_t>(region.room, apart));
@@ -82,7 +82,7 @@ class Collisions {
       if (other->address + kLongest <= begin) return nullptr;
       if (other->address + touched(*other) <= begin || same_site(*other, self)) continue;
       const bool above = self.address < other->address;
-      if (!space_ || !(above ? may_lean(self, *other) : may_lean(*other, self))) return other;
+      if (!space_ || !(above ? may_overlap(self, *other) : may_overlap(*other, self))) return other;
     }
     return nullptr;
   }
@@ -113,7 +113,7 @@ class Collisions {
   uint64_t breakpoint_inside(const Region& region) const {
     for (auto it = breakpoints_.lower_bound(region.address);
          it != breakpoints_.end() && it->first < region.address + touched(region); ++it) {
-      if (same_site(*it->second, region) || (space_ && may_lean(region, *it->second))) continue;
+      if (same_site(*it->second, region) || (space_ && may_overlap(region, *it->second))) continue;
       return it->first;
     }
     return 0;

@@ -82,7 +82,8 @@ std::string detour_problem(const ModuleText& text, const Region& region, const L
   request.guards = form->guards;
   if (is_plain(region)) request.intact_from = 5;
   request.leaving = leaving;
-  if (region.pivot > region.address) request.handlers_at = uint32_t(region.pivot - region.address);
+  if (region.probe_address > region.address)
+    request.handlers_at = uint32_t(region.probe_address - region.address);
   for (const TextRange& range : text.text) {
     const uint64_t at = region.address - range.address;
     if (at < range.bytes.size()) request.region = range.bytes.subspan(at, form->length);
@@ -141,7 +142,7 @@ TEST_P(Built, EveryJumpHasItsDetour) {
     if (regions[i].verdict != Verdict::Ok) continue;
     jumps++;
     EXPECT_EQ(detour_problem(v.text, regions[i], leaving[i]), "")
-        << GetParam() << " " << std::hex << regions[i].address << " " << regions[i].pivot;
+        << GetParam() << " " << std::hex << regions[i].address << " " << regions[i].probe_address;
   }
   printf("%s: %zu jumps of %zu places\n", GetParam(), jumps, regions.size());
   EXPECT_GT(jumps, 1000u);

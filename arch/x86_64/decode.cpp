@@ -8,7 +8,7 @@
 #include <array>
 #include <cstring>
 
-#include "arch/x86_64/heads.h"
+#include "arch/x86_64/decode_cache.h"
 
 namespace dj::arch {
 namespace {

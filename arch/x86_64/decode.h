@@ -28,7 +28,7 @@ enum class Kind : uint8_t {
 
 constexpr uint8_t kNoReg = 0xff;
 
-// What an instruction's bytes before its displacement and immediate say (heads.h).
+// What an instruction's bytes before its displacement and immediate say (decode_cache.h).
 struct Head {
   uint8_t length = 0;
   Kind kind = Kind::Other;

@@ -8,7 +8,7 @@
 
 #include "arch/x86_64/detour_frame.h"
 #include "arch/x86_64/relocate.h"
-#include "arch/x86_64/whole.h"
+#include "arch/x86_64/whole_function.h"
 
 namespace dj::arch {
 namespace {

@@ -68,7 +68,8 @@ struct DetourRequest {
   // handlers, is made in its place, so that whoever sleeps in it stands where debuggers and
   // unwinders know the way. 0: none.
   uint32_t intact_from = 0;
-  // So many bytes at the region's end are there as they belong to a short function (whole.h).
+  // So many bytes at the region's end are there as they belong to a short function
+  // (whole_function.h).
   uint32_t rest = 0;
 };
 

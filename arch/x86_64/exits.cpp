@@ -298,7 +298,7 @@ class ExitFinder {
   void look_for_sharers(size_t part) {
     const FunctionRange range = parts_[part].range;
     const uint64_t from = part == 0 ? range.begin + 1 : range.begin;
-    for (const Reference& jump : Arrivals::into(module_.arrivals().jumps, from, range.end)) {
+    for (const Reference& jump : IncomingEdges::into(module_.incoming().jumps, from, range.end)) {
       if (own(jump.at) || !impl_.confirmed(jump)) continue;
       const FunctionRange* other = module_.function_at(jump.at);
       if (other != nullptr && is_fragment(impl_, *other)) {
@@ -309,7 +309,7 @@ class ExitFinder {
     }
     uint64_t inner = range.begin;
     while ((inner = Module::first_between(module_.function_begins(), inner, range.end)) != 0) {
-      shared_ = shared_ || module_.arrivals().entered.has(inner);
+      shared_ = shared_ || module_.incoming().entered.has(inner);
     }
   }
 
@@ -384,7 +384,7 @@ class ExitFinder {
 
   void add_exit(const Function& code, size_t i, bool tail) {
     Exit exit;
-    exit.exit_address = exit.region.pivot = code.insns[i].address;
+    exit.exit_address = exit.region.probe_address = code.insns[i].address;
     exit.region.address = region_start(module_, code, i);
     exit.tail_jump = tail;
     impl_.measure(exit.region, code, Guards::None);
@@ -409,7 +409,7 @@ class ExitFinder {
   std::vector<Exit> exits_;
   std::vector<Unsure> unsure_;
   std::optional<bool> address_kept_;  // when it was asked
-  std::vector<uint64_t> targets_;  // of all jumps seen
+  std::vector<uint64_t> targets_;     // of all jumps seen
   FunctionRange more_stack_{0, 0};
   bool sorted_ = false;
   bool shared_ = false;
@@ -418,11 +418,11 @@ class ExitFinder {
 
 }  // namespace
 
-uint64_t region_start(const Module& module, const Function& function, size_t pivot) {
-  const Insn& last = function.insns[pivot];
+uint64_t region_start(const Module& module, const Function& function, size_t probe_address) {
+  const Insn& last = function.insns[probe_address];
   uint32_t behind = 0;
   if (last.leaves()) behind = module.padding(function, last.end(), kJumpBytes);
-  size_t start = pivot;
+  size_t start = probe_address;
   while (start > 0 && last.end() + behind - function.insns[start].address < kJumpBytes) {
     const Insn& before = function.insns[start - 1];
     if (before.leaves() || before.calls()) break;

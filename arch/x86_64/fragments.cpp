@@ -76,8 +76,8 @@ bool returns(const Function& code) {
 }
 
 bool called(Checker::Impl& impl, const FunctionRange& range) {
-  const Arrivals& arrivals = impl.module.arrivals();
-  const auto entries = Arrivals::into(arrivals.entries, range.begin, range.begin + 1);
+  const IncomingEdges& incoming = impl.module.incoming();
+  const auto entries = IncomingEdges::into(incoming.entries, range.begin, range.begin + 1);
   return std::any_of(entries.begin(), entries.end(),
                      [&](const Reference& entry) { return impl.confirmed(entry); });
 }
@@ -116,7 +116,8 @@ Links links_of(Checker::Impl& impl, const FunctionRange& range, const Function& 
     const FunctionRange* other = module.function_at(insn.target);
     if (other != nullptr && !module.begins_function(insn.target)) links.others.insert(other);
   }
-  for (const Reference& jump : Arrivals::into(module.arrivals().jumps, range.begin, range.end)) {
+  for (const Reference& jump :
+       IncomingEdges::into(module.incoming().jumps, range.begin, range.end)) {
     const bool inside = jump.at >= range.begin && jump.at < range.end;
     if (inside || !impl.confirmed(jump)) continue;
     const FunctionRange* other = module.function_at(jump.at);
@@ -159,14 +160,14 @@ namespace {
 
 // Somebody keeps the address of the code at `begin`, and no jump of other code leads there: only
 // indirect ones may.
-bool only_kept(Checker::Impl& impl, uint64_t begin) {
-  const Arrivals& arrivals = impl.module.arrivals();
-  const auto entries = Arrivals::into(arrivals.entries, begin, begin + 1);
+bool only_cached(Checker::Impl& impl, uint64_t begin) {
+  const IncomingEdges& incoming = impl.module.incoming();
+  const auto entries = IncomingEdges::into(incoming.entries, begin, begin + 1);
   const bool loaded = std::any_of(entries.begin(), entries.end(), [&](const Reference& entry) {
     return entry.kind != Reference::Branch && impl.confirmed(entry);
   });
   if (!loaded && !contains(impl.module.text().address_taken, begin)) return false;
-  const auto jumps = Arrivals::into(arrivals.jumps, begin, begin + 1);
+  const auto jumps = IncomingEdges::into(incoming.jumps, begin, begin + 1);
   return std::none_of(jumps.begin(), jumps.end(),
                       [&](const Reference& jump) { return impl.confirmed(jump); });
 }
@@ -185,7 +186,7 @@ uint64_t lost_piece(Checker::Impl& impl) {
   if (!text.splits_blocks && text.pieces.empty()) return 0;
   for (const std::vector<uint64_t>* list : {&text.mid_frame, &text.pieces}) {
     for (const uint64_t begin : *list) {
-      if (only_kept(impl, begin) && !has_owner(begin)) return *(impl.lost = begin);
+      if (only_cached(impl, begin) && !has_owner(begin)) return *(impl.lost = begin);
     }
   }
   return 0;
@@ -193,7 +194,7 @@ uint64_t lost_piece(Checker::Impl& impl) {
 
 bool Checker::is_unentered_fragment(uint64_t begin) {
   const Module& module = impl().module;
-  return !module.arrivals().entered.has(begin) && !contains(module.text().address_taken, begin) &&
+  return !module.incoming().entered.has(begin) && !contains(module.text().address_taken, begin) &&
          is_fragment(begin);
 }
 

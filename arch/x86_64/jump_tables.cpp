@@ -239,14 +239,14 @@ class Resolver {
     const FunctionRange* other = module_.function_at(target);
     if (other == nullptr) return false;
     // A .cold part is never called. Its own tables lead back.
-    const bool one_is_part = !module_.arrivals().entered.has(other->begin) || is_part();
+    const bool one_is_part = !module_.incoming().entered.has(other->begin) || is_part();
     return one_is_part && starts_instruction(target);
   }
 
   bool is_part() const {
     const uint64_t begin = flow_.function().range.begin;
     const std::vector<uint64_t>& taken = module_.text().address_taken;
-    return !module_.arrivals().entered.has(begin) &&
+    return !module_.incoming().entered.has(begin) &&
            !std::binary_search(taken.begin(), taken.end(), begin);
   }
 

@@ -43,9 +43,11 @@ class Growth {
   }
 
   bool enough() const {
-    return region_.stretch >= kJumpBytes && region_.address + region_.stretch > pivot();
+    return region_.stretch >= kJumpBytes && region_.address + region_.stretch > probe_address();
   }
-  uint64_t pivot() const { return region_.pivot != 0 ? region_.pivot : region_.address; }
+  uint64_t probe_address() const {
+    return region_.probe_address != 0 ? region_.probe_address : region_.address;
+  }
 
   // One more instruction.
   Verdict pass(const Insn& insn) {
@@ -76,7 +78,8 @@ class Growth {
   // Check 6: the instruction can run elsewhere ...
   Verdict check_relocatable(const Insn& insn) {
     if (unrelocatable(insn) == nullptr) return Verdict::Ok;
-    return no(insn.address == pivot() ? Verdict::Unmovable : Verdict::NotRelocatable, insn.address);
+    return no(insn.address == probe_address() ? Verdict::Unmovable : Verdict::NotRelocatable,
+              insn.address);
   }
   // ... and what it calls comes back behind the DCR: asked when more bytes are needed.
   Verdict check_call_last(const Insn& insn) {
@@ -88,7 +91,7 @@ class Growth {
   Verdict check_end(const Insn& insn) {
     arrived_ = true;
     const bool last = insn.end() >= function_.decoded_end();
-    if (insn.address < pivot()) return no(Verdict::FunctionEnd, insn.address);
+    if (insn.address < probe_address()) return no(Verdict::FunctionEnd, insn.address);
     if (guards_ != Guards::None && !last) return Verdict::Ok;
     if (take_padding(insn.end())) return Verdict::Ok;
     return guards_ == Guards::None ? no(Verdict::FunctionEnd, insn.address) : Verdict::Ok;
@@ -143,7 +146,8 @@ class Growth {
 // Check 1: instructions begin there.
 bool check_boundary(const Region& region, const Function& function) {
   const bool first = function.find(region.address) != Function::kNone;
-  return first && (region.pivot == 0 || function.find(region.pivot) != Function::kNone);
+  return first &&
+         (region.probe_address == 0 || function.find(region.probe_address) != Function::kNone);
 }
 
 }  // namespace
@@ -175,7 +179,7 @@ void Checker::Impl::measure(Region& region, const Function& function, Guards gua
   const Verdict verdict = growth.grow(first);
   if (verdict == Verdict::Ok) return;
   // With guards a lone instruction may do, the bytes behind it left alone.
-  if (guards != Guards::None && region.first != 0 && region.pivot <= region.address) {
+  if (guards != Guards::None && region.first != 0 && region.probe_address <= region.address) {
     region.length = region.first;
     region.obstacle = verdict;
     region.culprit = growth.culprit();

@@ -186,10 +186,10 @@ uint32_t Module::padding(const Function& function, uint64_t address, uint32_t wa
   return std::min(found, wanted);
 }
 
-const Arrivals& Module::arrivals() const {
-  std::call_once(*arrivals_asked_,
-                 [this] { arrivals_ = find_arrivals(text_, outermost_, begins_); });
-  return *arrivals_;
+const IncomingEdges& Module::incoming() const {
+  std::call_once(*incoming_asked_,
+                 [this] { incoming_ = find_incoming_edges(text_, outermost_, begins_); });
+  return *incoming_;
 }
 
 void Module::find_trampolines() {

@@ -10,9 +10,9 @@
 #include <span>
 #include <vector>
 
-#include "arch/x86_64/arrivals.h"
 #include "arch/x86_64/byte_set.h"
 #include "arch/x86_64/decode.h"
+#include "arch/x86_64/incoming_edges.h"
 #include "arch/x86_64/instruction_starts.h"
 #include "arch/x86_64/text.h"
 
@@ -63,7 +63,7 @@ class Module {
   // the next instruction of `function` or, behind its end, also zeros up to the next function.
   uint32_t padding(const Function& function, uint64_t address, uint32_t wanted) const;
   // How functions are entered; found when first asked for, by any thread.
-  const Arrivals& arrivals() const;
+  const IncomingEdges& incoming() const;
   // A 32-bit entry of read-only data; false: no such data.
   bool read_entry(uint64_t address, int32_t& value) const;
   // First element of the sorted list in (after, before); 0: none.
@@ -82,9 +82,9 @@ class Module {
   std::vector<uint64_t> begins_;
   std::vector<FunctionRange> trampolines_;
   uint64_t low_ = 0, high_ = 0;
-  mutable std::optional<Arrivals> arrivals_;
+  mutable std::optional<IncomingEdges> incoming_;
   std::unique_ptr<InstructionStarts> starts_ = std::make_unique<InstructionStarts>();
-  std::unique_ptr<std::once_flag> arrivals_asked_ = std::make_unique<std::once_flag>();
+  std::unique_ptr<std::once_flag> incoming_asked_ = std::make_unique<std::once_flag>();
 };
 
 }  // namespace dj::arch

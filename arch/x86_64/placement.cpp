@@ -20,8 +20,9 @@ uint32_t bits_below(uint32_t n) { return n >= 32 ? ~0u : (1u << n) - 1; }
 // The DCR of `length` bytes with `prefix` prefixes: guards as int3, and what lies behind it as is.
 Placement form(const Region& region, uint32_t prefix, uint32_t length) {
   const uint32_t window = kJumpBytes + prefix;
-  // With a pivot nobody may pass by the handlers, so the whole DCR is guarded, not only the jump.
-  const uint32_t guarded = region.pivot != 0 ? length : std::min(length, window);
+  // With a probe address nobody may pass by the handlers, so the whole DCR is guarded, not only the
+  // jump.
+  const uint32_t guarded = region.probe_address != 0 ? length : std::min(length, window);
   Placement p;
   p.length = uint8_t(length);
   p.prefix = uint8_t(prefix);
@@ -32,7 +33,7 @@ Placement form(const Region& region, uint32_t prefix, uint32_t length) {
     const bool guard = p.guards >> at & 1, behind = at >= length;
     if (!guard && !behind) continue;
     p.mask |= 0xffu << 8 * i;
-    const bool shared = region.lean != 0 && at >= region.lean;
+    const bool shared = region.overlap != 0 && at >= region.overlap;
     const uint8_t kept = shared ? region.shared[at] : region.original[at];
     p.value |= uint32_t(guard ? 0xcc : kept) << 8 * i;
   }
@@ -50,21 +51,22 @@ uint32_t whole(const Region& region, uint32_t bytes) {
 
 // Prefixes and opcode must lie inside the first instruction, and the jump in the free room.
 bool fits(const Region& region, uint32_t prefix) {
-  if (region.lean != 0) return prefix == region.prefixes;
-  const bool inside = prefix < region.first || region.pins.set;  // those forms have no guards
+  if (region.overlap != 0) return prefix == region.prefixes;
+  const bool inside =
+      prefix < region.first || region.fixed_bytes.set;  // those forms have no guards
   return prefix <= kPrefixesMax && inside && kJumpBytes + prefix <= region.room;
 }
 
 // Those forms that have the bytes that another jump relies on, whatever happens to their own
 // guards.
-std::vector<Placement> pinned(const Region::Pins& pins, std::vector<Placement> forms) {
+std::vector<Placement> pinned(const Region::Pins& fixed_bytes, std::vector<Placement> forms) {
   std::erase_if(forms, [&](const Placement& p) {
-    return p.prefix != pins.prefix || p.guards != 0 ||
-           ((p.value ^ pins.value) & p.mask & pins.mask) != 0;
+    return p.prefix != fixed_bytes.prefix || p.guards != 0 ||
+           ((p.value ^ fixed_bytes.value) & p.mask & fixed_bytes.mask) != 0;
   });
   for (Placement& p : forms) {
-    p.mask |= pins.mask;
-    p.value |= pins.value;
+    p.mask |= fixed_bytes.mask;
+    p.value |= fixed_bytes.value;
   }
   return forms;
 }
@@ -72,14 +74,14 @@ std::vector<Placement> pinned(const Region::Pins& pins, std::vector<Placement> f
 std::vector<Placement> all_forms(const Region& region) {
   std::vector<Placement> forms;
   if (region.length >= kJumpBytes) forms.push_back(form(region, 0, region.length));
-  if (!forms.empty() && forms[0].mask == 0 && region.pins.prefix == 0) return forms;
-  const bool pivot = region.pivot > region.address;
-  for (uint32_t prefix = 1; region.lean == 0 && fits(region, prefix); prefix++) {
+  if (!forms.empty() && forms[0].mask == 0 && region.fixed_bytes.prefix == 0) return forms;
+  const bool probe_address = region.probe_address > region.address;
+  for (uint32_t prefix = 1; region.overlap == 0 && fits(region, prefix); prefix++) {
     const uint32_t length = whole(region, kJumpBytes + prefix);
-    if (length != 0 && length <= region.room && !pivot)
+    if (length != 0 && length <= region.room && !probe_address)
       forms.push_back(form(region, prefix, length));
   }
-  if (pivot) return forms;
+  if (probe_address) return forms;
   for (uint32_t prefix = region.prefixes; fits(region, prefix); prefix++) {
     // The e9 is displaced too: from a DCR that ends before it the detour would go on inside the
     // jump.
@@ -100,13 +102,14 @@ const char* tactic_name(Tactic tactic) {
 }
 
 bool is_plain(const Region& region) {
-  if (region.verdict != Verdict::Ok || region.length < kJumpBytes || region.pins.set) return false;
+  if (region.verdict != Verdict::Ok || region.length < kJumpBytes || region.fixed_bytes.set)
+    return false;
   return form(region, 0, region.length).tactic == Tactic::Plain;
 }
 
 std::vector<Placement> placements(const Region& region) {
   if (region.verdict != Verdict::Ok) return {};
-  return region.pins.set ? pinned(region.pins, all_forms(region)) : all_forms(region);
+  return region.fixed_bytes.set ? pinned(region.fixed_bytes, all_forms(region)) : all_forms(region);
 }
 
 JumpBytes jump_bytes(const Region& region, const Placement& placement, uint64_t detour) {
@@ -116,12 +119,12 @@ JumpBytes jump_bytes(const Region& region, const Placement& placement, uint64_t 
   CHECK((rel32 & placement.mask) == placement.value);
   JumpBytes bytes;
   for (int i = 0; i < placement.prefix; i++)
-    bytes.push_back(region.pins.set ? region.pins.prefix_byte : kCsOverride);
+    bytes.push_back(region.fixed_bytes.set ? region.fixed_bytes.prefix_byte : kCsOverride);
   bytes.push_back(0xe9);
   for (int i = 0; i < 4; i++) bytes.push_back(uint8_t(rel32 >> 8 * i));
   for (uint32_t at = uint32_t(bytes.size()); at < 32 && placement.guards >> at != 0; at++)
     bytes.push_back(placement.guards >> at & 1 ? 0xcc : region.original[at]);
-  if (region.lean != 0) bytes.resize(region.lean);  // the rest is the next site's
+  if (region.overlap != 0) bytes.resize(region.overlap);  // the rest is the next site's
   return bytes;
 }
 

@@ -54,8 +54,8 @@ enum class Neighbours : uint8_t {
           // written and removed together
 };
 
-// One place to check. Fills everything but `address` and `pivot`. Ask placements() (placement.h)
-// for the bytes to write: with guards several forms may do.
+// One place to check. Fills everything but `address` and `probe_address`. Ask placements()
+// (placement.h) for the bytes to write: with guards several forms may do.
 struct Region {
   uint64_t address = 0;  // IA
   // DCR bytes if Ok: >= 5, or fewer when only placements() that leave the following instructions
@@ -68,7 +68,7 @@ struct Region {
   // is not the region's first one. check() keeps such a region's start, reaches to this
   // instruction's end, and moves `address` onto it when the answer is int3. 0: handlers run at
   // `address`.
-  uint64_t pivot = 0;
+  uint64_t probe_address = 0;
 
   // The facts that placements() works from, valid if the verdict is Ok.
   uint8_t first = 0;               // length of the first instruction
@@ -84,10 +84,10 @@ struct Region {
   // From address on, as far as there is text.
   std::array<uint8_t, 16> original = {};
   // Neighbours::Lean: other sites begin in the middle of this jump's displacement (bit i of
-  // `others`: at address + i), the first of them at `lean`, 1 to 4; 0: none does. From there on
+  // `others`: at address + i), the first of them at `overlap`, 1 to 4; 0: none does. From there on
   // `shared` (byte i: at address + i) is what stands there when they are written. The e9 has so
   // many prefixes.
-  uint8_t lean = 0, others = 0, prefixes = 0;
+  uint8_t overlap = 0, others = 0, prefixes = 0;
   std::array<uint8_t, 8> shared = {};
   // Some site leans on this one: of its jump's bytes these are as they must be.
   struct Pins {
@@ -95,7 +95,7 @@ struct Region {
     uint8_t prefix = 0;            // so many prefixes before the e9
     uint8_t prefix_byte = 0;       // each of them
     uint32_t mask = 0, value = 0;  // of rel32
-  } pins;
+  } fixed_bytes;
 };
 
 // Exits of one function: where a return probe goes. Each is a probe region of its own whose detour
@@ -121,7 +121,7 @@ struct Exits {
   bool shared = false;
 };
 
-struct Known;  // judged.h
+struct CheckResults;  // verdicts.h
 
 // Checker: analysis of one module, made once, asked many times. Not thread-safe.
 class Checker {
@@ -129,10 +129,10 @@ class Checker {
   explicit Checker(ModuleText text);
   // For a module of which something is known: `text` must stay where it is, and `whole` is called
   // when the first question comes that `known` does not answer.
-  Checker(std::vector<TextRange> text, Known known, std::function<ModuleText()> whole);
+  Checker(std::vector<TextRange> text, CheckResults known, std::function<ModuleText()> whole);
   ~Checker();
   // All answers so far.
-  const Known& known() const { return *known_; }
+  const CheckResults& known() const { return *known_; }
   // Checks 1-6 and 8 for every region, and 7 among them (the first of two colliding ones wins;
   // the later stays int3, and a jump in which that int3 would stand becomes int3 too). So pass all
   // regions of a module in one call, entries and exits alike.
@@ -190,7 +190,7 @@ class Checker {
  private:
   Impl& impl();
   std::vector<TextRange> text_;
-  std::unique_ptr<Known> known_;
+  std::unique_ptr<CheckResults> known_;
   std::function<ModuleText()> whole_;
   std::unique_ptr<Impl> impl_;  // made when first needed
 };

@@ -120,9 +120,8 @@ const Case kCases[] = {
     {"before_rseq_signature",
      "func f; mov (%rdi),%eax; here: mov $1,%eax; signature_f: .long 0x53053053; ret; done f",
      Verdict::Ok, 5},
-    {"in_rseq_signature",
-     "func f; mov (%rdi),%eax; signature_f: here: mov $1,%eax; ret; done f", Verdict::RseqSection,
-     5},
+    {"in_rseq_signature", "func f; mov (%rdi),%eax; signature_f: here: mov $1,%eax; ret; done f",
+     Verdict::RseqSection, 5},
     {"reads_own_bytes", "func f; push %rax; 0: mov $1,%eax; mov 0b+1(%rip),%ebx; ret; done f",
      Verdict::DataInText, 1},
     {"trampoline", "func f; mov $15,%rax; syscall; done f", Verdict::Blacklisted, 7},
@@ -419,7 +418,7 @@ TEST(Exits, ShortFunctionsNeverOverlap) {
         return r.verdict == Verdict::Ok ? uint64_t(r.length) : 1;
       };
       const bool apart = a.address + patched(a) <= b.address || b.address + patched(b) <= a.address;
-      const bool one_site = a.address == b.address && b.pivot == b.address;
+      const bool one_site = a.address == b.address && b.probe_address == b.address;
       EXPECT_TRUE(apart || one_site) << body << padding;
     }
   }

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "arch/x86_64/byte_pairs.h"
+#include "arch/x86_64/check_results.h"
 #include "arch/x86_64/checker.h"
-#include "arch/x86_64/judged.h"
 
 namespace dj::arch {
 namespace {
@@ -82,7 +82,7 @@ const std::vector<Checker::Syscall>& Checker::syscalls() {
     if (index == Function::kNone && at < function.decoded_end() && !is_trampoline(module, at))
       continue;
     Syscall call;
-    call.syscall_address = call.region.address = call.region.pivot = at;
+    call.syscall_address = call.region.address = call.region.probe_address = at;
     if (is_trampoline(module, at)) {
       call.number = kSigreturn;
     } else if (index != Function::kNone) {

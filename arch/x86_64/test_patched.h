@@ -52,7 +52,7 @@ class GuardTraps {
 class Patched {
  public:
   Patched(Memory& code, const Region& region, const Placement& form, uint64_t target)
-      : code_(code), island_(0x3000, (target & ~uint64_t(0xfff)) - 0x1000) {
+      : code_(code), area_(0x3000, (target & ~uint64_t(0xfff)) - 0x1000) {
     DetourRequest request;
     const std::vector<uint8_t> displaced(code.at(region.address),
                                          code.at(region.address) + form.length);
@@ -62,7 +62,7 @@ class Patched {
     const auto detour = build_detour(request, target);
     EXPECT_TRUE(detour.ok());
     if (!detour.ok()) return;
-    island_.put(target, detour.value().bytes);
+    area_.put(target, detour.value().bytes);
     GuardTraps::copies.clear();
     for (const auto& [offset, copy] : detour.value().copies) {
       if (form.guards >> offset & 1) GuardTraps::copies[region.address + offset] = target + copy;
@@ -79,7 +79,7 @@ class Patched {
 
  private:
   Memory& code_;
-  Memory island_;
+  Memory area_;
   uint64_t address_ = 0;
   std::vector<uint8_t> before_;
 };

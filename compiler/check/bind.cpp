@@ -100,15 +100,15 @@ void chain_overloads(Program& program, Notes& notes, Diags& diags) {
     });
     for (size_t i = 0; i < ids.size(); ++i) {
       Function& first = program.functions[ids[i]];
-      auto later = std::find_if(
+      auto dlopened = std::find_if(
           ids.begin() + static_cast<ptrdiff_t>(i) + 1, ids.end(),
           [&](auto id) { return program.functions[id].param_count == first.param_count; });
-      if (later == ids.end()) continue;
+      if (dlopened == ids.end()) continue;
       FunctionFacts& facts = notes.function_facts[ids[i]];
-      facts.next = *later;
+      facts.next = *dlopened;
       if (facts.has_next) continue;
       Diag& diag = diags.warning(
-          "DJ2905", program.functions[*later].span,
+          "DJ2905", program.functions[*dlopened].span,
           fmt::format("this `{}` is never called: one of its name goes before it", name));
       diag.labels.push_back({first.span, "this one has no `next`"});
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Binds register("rax"), uint_arg(1) and their kin: values of the probed place that need no debug
-// info. They become targets: resolve knows where they lie.
+// Binds register("rax"), uint_arg(1) and their session processes: values of the probed place that
+// need no debug info. They become targets: resolve knows where they lie.
 #include <fmt/format.h>
 
 #include <algorithm>

@@ -57,8 +57,8 @@ void count_variable(Dwarf_Die* variable, Dwarf_Die* function, DwarfIndex& index,
       continue;
     }
     const OpContext context{index, function, &location, begin + index.bias(), false, 0, variable};
-    const Result<Spot> spot = translate({ops, count}, context);
-    add(spot.ok() ? "" : spot.error().message, variable, begin, reasons);
+    const Result<ValueLocation> value_at = translate({ops, count}, context);
+    add(value_at.ok() ? "" : value_at.error().message, variable, begin, reasons);
   }
   if (offset < 0) {
     add(std::string("elfutils: ") + dwarf_errmsg(-1), variable, 0, reasons);

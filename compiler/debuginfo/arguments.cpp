@@ -30,7 +30,7 @@ bool is_called_otherwise(Dwarf_Die* function) {
   return number(function, DW_AT_calling_convention) == uint64_t{DW_CC_nocall};
 }
 
-Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
+Result<ValueLocation> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
   if (may_have_lost_result(function, index)) {
     return Error{"no caller uses the result, and the compiler may have taken it away"};
   }
@@ -45,7 +45,8 @@ Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index) {
   return Error{"the convention of the function's calls is not known"};
 }
 
-Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+Result<ValueLocation> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter,
+                                        DwarfIndex& index) {
   switch (convention_of(function, index)) {
     case Convention::SystemV:
       return system_v_argument(function, parameter, index);

@@ -4,18 +4,19 @@
 // its prologue is going to fill. Only for this room.
 #pragma once
 #include "compiler/debuginfo/dwarf_index.h"
-#include "compiler/debuginfo/spot.h"
+#include "compiler/debuginfo/value_location.h"
 
 namespace dj {
 
 // `parameter`: one of the function's DW_TAG_formal_parameter children.
-Result<Spot> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index);
+Result<ValueLocation> argument_at_entry(Dwarf_Die* function, Dwarf_Die* parameter,
+                                        DwarfIndex& index);
 
 // clang has changed the function's parameters or result, as it may where it knows all callers
 // (DW_CC_nocall).
 bool is_called_otherwise(Dwarf_Die* function);
 
 // Where the function's result is behind its last instruction. Its type must not be void.
-Result<Spot> result_at_exit(Dwarf_Die* function, DwarfIndex& index);
+Result<ValueLocation> result_at_exit(Dwarf_Die* function, DwarfIndex& index);
 
 }  // namespace dj

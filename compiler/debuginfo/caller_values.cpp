@@ -39,7 +39,7 @@ class CallerFrame {
 
   // False: nobody knows where the frame is.
   bool find() {
-    Result<Spot> cfa = frame_address(context_);
+    Result<ValueLocation> cfa = frame_address(context_);
     if (cfa.ok()) {
       cfa_ = cfa.value().expr.steps;
       checked_ = !cfa.value().in_frame;
@@ -124,12 +124,13 @@ bool is_about(Dwarf_Die* said, const Given& given) {
 }
 
 // A word of what an expression that yields a value leaves.
-std::optional<LocExpr> word_of(Spot spot, int word) {
-  spot.kind = spot.kind == Spot::Memory ? Spot::Value : spot.kind;
-  Result<Spot> part = spot.kind == Spot::Value && word == 0 ? Result<Spot>(std::move(spot))
-                                                            : slice(spot, uint64_t(word) * 8, 8);
-  return part.ok() && part.value().kind == Spot::Value ? std::optional(part.take().expr)
-                                                       : std::nullopt;
+std::optional<LocExpr> word_of(ValueLocation value_at, int word) {
+  value_at.kind = value_at.kind == ValueLocation::Memory ? ValueLocation::Value : value_at.kind;
+  Result<ValueLocation> part = value_at.kind == ValueLocation::Value && word == 0
+                                   ? Result<ValueLocation>(std::move(value_at))
+                                   : slice(value_at, uint64_t(word) * 8, 8);
+  return part.ok() && part.value().kind == ValueLocation::Value ? std::optional(part.take().expr)
+                                                                : std::nullopt;
 }
 
 // What the call passes, in terms of the caller's own registers; none: it does not say.
@@ -148,8 +149,9 @@ std::optional<LocExpr> passed(const CallSite& site, const Given& given, int word
     }
     OpContext there{context.index, &caller, &value, site.return_pc + context.index.bias() - 1};
     there.in_caller = true;
-    Result<Spot> spot = translate({ops, count}, there);
-    std::optional<LocExpr> given_word = spot.ok() ? word_of(spot.take(), word) : std::nullopt;
+    Result<ValueLocation> value_at = translate({ops, count}, there);
+    std::optional<LocExpr> given_word =
+        value_at.ok() ? word_of(value_at.take(), word) : std::nullopt;
     if (given_word) {
       return given_word;
     }

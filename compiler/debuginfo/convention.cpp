@@ -77,13 +77,13 @@ std::optional<Told> told_of(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t 
 
 bool is_in_system_v(Dwarf_Die* function, Dwarf_Die* parameter, const Told& told,
                     DwarfIndex& index) {
-  const Result<Spot> place = system_v_argument(function, parameter, index);
+  const Result<ValueLocation> place = system_v_argument(function, parameter, index);
   if (!place.ok()) {
     return false;
   }
-  const Spot& spot = place.value();
-  return told.reg >= 0 ? spot.kind == Spot::Pieces || spot.reg == told.reg
-                       : spot.expr == stack_spot(uint64_t(told.above)).expr;
+  const ValueLocation& value_at = place.value();
+  return told.reg >= 0 ? value_at.kind == ValueLocation::Pieces || value_at.reg == told.reg
+                       : value_at.expr == stack_location(uint64_t(told.above)).expr;
 }
 
 bool is_in_windows(Dwarf_Die* function, Dwarf_Die* parameter, const Told& told, DwarfIndex& index) {
@@ -91,8 +91,8 @@ bool is_in_windows(Dwarf_Die* function, Dwarf_Die* parameter, const Told& told, 
   if (!place || told.reg < 0) {
     return place && told.above == int64_t{*place} * 8;
   }
-  const Result<Spot> spot = windows_argument(function, parameter, index);
-  return spot.ok() && spot.value().reg == told.reg;
+  const Result<ValueLocation> value_at = windows_argument(function, parameter, index);
+  return value_at.ok() && value_at.value().reg == told.reg;
 }
 
 // Objects of no bytes travel nowhere, though gcc gives them a place.

@@ -44,7 +44,7 @@ Result<std::span<const Dwarf_Op>> ops_at(Dwarf_Attribute* attr, const OpContext&
 
 // What DW_OP_fbreg counts from. The rbp that clang names is not set up at a function's entry, and
 // known to be in the frame only where the unwind table says so.
-Result<Spot> frame_base(const OpContext& context) {
+Result<ValueLocation> frame_base(const OpContext& context) {
   std::optional<Dwarf_Attribute> attr =
       context.function ? attribute(context.function, DW_AT_frame_base) : std::nullopt;
   if (!attr || context.depth >= kMaxDepth) {
@@ -54,12 +54,12 @@ Result<Spot> frame_base(const OpContext& context) {
   inner.attr = &*attr;
   inner.depth++;
   DJ_TRY(std::span<const Dwarf_Op> ops, ops_at(&*attr, inner));
-  DJ_TRY(Spot base, translate(ops, inner));
-  if (base.kind == Spot::Memory) {
+  DJ_TRY(ValueLocation base, translate(ops, inner));
+  if (base.kind == ValueLocation::Memory) {
     return base;
   }
   if (base.reg == kRbp) {
-    Result<Spot> cfa = frame_address(context);
+    Result<ValueLocation> cfa = frame_address(context);
     const std::vector<LocStep>* steps = cfa.ok() ? &cfa.value().expr.steps : nullptr;
     const bool rbp_frame =
         steps && !steps->empty() && steps->front().op == Op::PushReg && steps->front().a == kRbp;
@@ -73,7 +73,7 @@ Result<Spot> frame_base(const OpContext& context) {
   } else {
     base.in_frame = base.reg == kRsp;
   }
-  base.kind = Spot::Memory;
+  base.kind = ValueLocation::Memory;
   base.reg = -1;
   return base;
 }
@@ -105,7 +105,7 @@ class Translator {
  public:
   explicit Translator(const OpContext& context) : context_(context) {}
 
-  Result<Spot> run(std::span<const Dwarf_Op> ops) {
+  Result<ValueLocation> run(std::span<const Dwarf_Op> ops) {
     if (ops.empty()) {
       return Error{"it was optimized out"};
     }
@@ -116,7 +116,7 @@ class Translator {
     if (context_.begins_with_object) {
       stack_.push(jumps_.adopted(context_.object->steps));
     }
-    Spot whole;
+    ValueLocation whole;
     size_t begin = 0;  // of the part that is being computed
     for (size_t i = 0; i < ops.size(); i++) {
       const Dwarf_Op& op = ops[i];
@@ -140,57 +140,58 @@ class Translator {
       return Error{"its DWARF expression has no end"};
     }
     if (!whole.pieces.empty()) {
-      whole.kind = Spot::Pieces;
+      whole.kind = ValueLocation::Pieces;
       return whole;
     }
     see_bare_value(ops.subspan(begin));
-    DJ_TRY_DO(end_spot());
-    if (spot_.expr.steps.empty() && spot_.kind != Spot::Pointer && spot_.kind != Spot::Pieces) {
+    DJ_TRY_DO(end_location());
+    if (value_at_.expr.steps.empty() && value_at_.kind != ValueLocation::Pointer &&
+        value_at_.kind != ValueLocation::Pieces) {
       return Error{"it was optimized out"};
     }
-    return spot_;
+    return value_at_;
   }
 
  private:
   void see_bare_value(std::span<const Dwarf_Op> part) {
     const bool of_variable = context_.variable && !context_.object && !context_.in_caller;
     if (of_variable && context_.depth == 0 && is_bare_value(part, context_.attr)) {
-      spot_.kind = Spot::Value;
+      value_at_.kind = ValueLocation::Value;
     }
   }
 
   // The error: something was computed, and nothing is left of it (jumps alone leave nothing).
-  Status end_spot() {
+  Status end_location() {
     if (!stack_.expr.steps.empty()) {
       DJ_TRY_DO(stack_.need(1));
     }
-    spot_.in_frame = spot_.kind == Spot::Memory && frame_parts_ == 1 && !computed_;
+    value_at_.in_frame = value_at_.kind == ValueLocation::Memory && frame_parts_ == 1 && !computed_;
     stack_.as_bytes();
     if (stack_.ends_wide()) {
-      spot_ = wide_spot(stack_.expr);
+      value_at_ = wide_location(stack_.expr);
     } else if (!stack_.expr.steps.empty()) {
-      spot_.expr = std::move(stack_.expr);
+      value_at_.expr = std::move(stack_.expr);
     }
     return ok_status();
   }
 
   // What was computed so far is the next part of the whole; nothing computed: that part is gone.
-  Status end_piece(const Dwarf_Op& op, Spot& whole) {
+  Status end_piece(const Dwarf_Op& op, ValueLocation& whole) {
     const bool of_bits = op.atom == DW_OP_bit_piece;
     const uint64_t bits = of_bits ? op.number : op.number * 8;
     const uint64_t from = of_bits ? op.number2 : 0;
-    DJ_TRY_DO(end_spot());
+    DJ_TRY_DO(end_location());
     const uint64_t offset = whole.pieces.empty() ? 0 : whole.pieces.back().end();
-    const bool known = !spot_.expr.steps.empty() || !spot_.pieces.empty();
+    const bool known = !value_at_.expr.steps.empty() || !value_at_.pieces.empty();
     if (bit_run_.empty() && bits % 8 == 0 && from == 0) {
-      whole.pieces.push_back({offset, bits / 8, known, std::move(spot_)});
+      whole.pieces.push_back({offset, bits / 8, known, std::move(value_at_)});
     } else {
-      bit_run_.add(bits, from, known, spot_);
+      bit_run_.add(bits, from, known, value_at_);
       if (bit_run_.fills_bytes()) {
         whole.pieces.push_back(bit_run_.take(offset));
       }
     }
-    spot_ = {};
+    value_at_ = {};
     stack_ = {};
     frame_parts_ = 0;
     computed_ = false;
@@ -247,7 +248,7 @@ class Translator {
       case DW_OP_nop:
         return ok_status();
       case DW_OP_stack_value:
-        spot_.kind = Spot::Value;
+        value_at_.kind = ValueLocation::Value;
         return ok_status();
       case DW_OP_form_tls_address:
       case DW_OP_GNU_push_tls_address:
@@ -262,12 +263,12 @@ class Translator {
   Status rare(const Dwarf_Op& op) {
     switch (op.atom) {
       case DW_OP_fbreg: {
-        DJ_TRY(Spot base, frame_base(context_));
+        DJ_TRY(ValueLocation base, frame_base(context_));
         add_constant(base.expr, int64_t(op.number));
         return append(base);
       }
       case DW_OP_call_frame_cfa: {
-        DJ_TRY(Spot base, frame_address(context_));
+        DJ_TRY(ValueLocation base, frame_address(context_));
         return append(base);
       }
       case DW_OP_addrx:
@@ -322,8 +323,9 @@ class Translator {
     inner.object = nullptr;
     inner.begins_with_object = false;
     inner.depth++;
-    DJ_TRY(Spot there, translate({ops, count}, inner));
-    if (there.kind != Spot::Memory) return Error{"its DWARF expression wants a register's place"};
+    DJ_TRY(ValueLocation there, translate({ops, count}, inner));
+    if (there.kind != ValueLocation::Memory)
+      return Error{"its DWARF expression wants a register's place"};
     stack_.push(jumps_.adopted(there.expr.steps));
     return ok_status();
   }
@@ -343,8 +345,8 @@ class Translator {
       return no_register(reg);
     }
     stack_.push({Op::PushReg, reg});
-    spot_.kind = Spot::Value;
-    spot_.reg = reg;
+    value_at_.kind = ValueLocation::Value;
+    value_at_.reg = reg;
     return ok_status();
   }
 
@@ -363,7 +365,7 @@ class Translator {
     return ok_status();
   }
 
-  Status append(const Spot& base) {
+  Status append(const ValueLocation& base) {
     stack_.push(jumps_.adopted(base.expr.steps));
     frame_parts_ += base.in_frame;
     return ok_status();
@@ -392,7 +394,7 @@ class Translator {
     if (dwarf_getlocation_implicit_value(context_.attr, &op, &block) != 0) {
       return unreadable();
     }
-    spot_ = constant_spot(block.data, block.length);
+    value_at_ = constant_location(block.data, block.length);
     return ok_status();
   }
 
@@ -402,14 +404,14 @@ class Translator {
     if (dwarf_getlocation_die(context_.attr, &op, &die) != 0) {
       return Error{"what it points to was optimized out"};
     }
-    spot_.kind = Spot::Pointer;
-    spot_.pointee = die;
-    spot_.pointee_offset = int64_t(op.number2);
+    value_at_.kind = ValueLocation::Pointer;
+    value_at_.pointee = die;
+    value_at_.pointee_offset = int64_t(op.number2);
     return ok_status();
   }
 
   const OpContext& context_;
-  Spot spot_;
+  ValueLocation value_at_;
   int frame_parts_ = 0;    // stack addresses that went into the result
   bool computed_ = false;  // by more than adding constants to one of them
   BitRun bit_run_;
@@ -419,13 +421,13 @@ class Translator {
 
 }  // namespace
 
-Result<Spot> translate(std::span<const Dwarf_Op> ops, const OpContext& context) {
+Result<ValueLocation> translate(std::span<const Dwarf_Op> ops, const OpContext& context) {
   return Translator(context).run(ops);
 }
 
-Result<Spot> frame_address(const OpContext& context) {
+Result<ValueLocation> frame_address(const OpContext& context) {
   if (context.at_entry) {
-    Spot cfa;
+    ValueLocation cfa;
     push(cfa.expr, Op::PushReg, kRsp);
     add_constant(cfa.expr, 8);
     cfa.in_frame = true;
@@ -440,10 +442,10 @@ Result<Spot> frame_address(const OpContext& context) {
   }
   OpContext inner = context;
   inner.depth++;
-  DJ_TRY(Spot cfa, translate(ops, inner));
+  DJ_TRY(ValueLocation cfa, translate(ops, inner));
   // A register and an offset: the unwind table itself vouches for it.
   cfa.in_frame = cfa.in_frame || ops.size() == 1;
-  cfa.kind = Spot::Memory;
+  cfa.kind = ValueLocation::Memory;
   return cfa;
 }
 

@@ -8,7 +8,7 @@
 
 #include "compiler/base/result.h"
 #include "compiler/debuginfo/dwarf_index.h"
-#include "compiler/debuginfo/spot.h"
+#include "compiler/debuginfo/value_location.h"
 
 namespace dj {
 
@@ -27,9 +27,9 @@ struct OpContext {
 };
 
 // The error's message is the reason a person reads: "it is split over several registers".
-Result<Spot> translate(std::span<const Dwarf_Op> ops, const OpContext& context);
+Result<ValueLocation> translate(std::span<const Dwarf_Op> ops, const OpContext& context);
 
 // The canonical frame address at the context's pc.
-Result<Spot> frame_address(const OpContext& context);
+Result<ValueLocation> frame_address(const OpContext& context);
 
 }  // namespace dj

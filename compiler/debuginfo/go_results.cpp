@@ -83,7 +83,7 @@ struct Registers {
 
   // The parts of a value of the type, which lies `at` bytes behind the beginning of the whole one.
   // False: it gets no registers.
-  bool assign(TypeDie type, uint64_t at, DwarfIndex& index, std::vector<SpotPiece>& parts) {
+  bool assign(TypeDie type, uint64_t at, DwarfIndex& index, std::vector<LocationPiece>& parts) {
     TypeDie bare = strip_type(type, index);
     if (!bare) {
       return false;
@@ -108,14 +108,14 @@ struct Registers {
   }
 
  private:
-  bool add_integer(uint64_t at, uint64_t size, std::vector<SpotPiece>& parts) {
+  bool add_integer(uint64_t at, uint64_t size, std::vector<LocationPiece>& parts) {
     if (integers == std::size(kIntegers) || size > kGoWord) {
       return false;
     }
     parts.push_back({at, size, true, register_word(kIntegers[integers++])});
     return true;
   }
-  bool add_vector(uint64_t at, uint64_t size, std::vector<SpotPiece>& parts) {
+  bool add_vector(uint64_t at, uint64_t size, std::vector<LocationPiece>& parts) {
     if (vectors == kVectors) {
       return false;
     }
@@ -125,19 +125,19 @@ struct Registers {
 };
 
 // The parts with what lies between them, which no register has.
-Spot spot_of(const std::vector<SpotPiece>& parts, uint64_t size) {
+ValueLocation location_of(const std::vector<LocationPiece>& parts, uint64_t size) {
   if (parts.size() == 1 && parts.front().offset == 0 && parts.front().size == size) {
-    return parts.front().spot;
+    return parts.front().value_at;
   }
-  Spot whole;
-  whole.kind = Spot::Pieces;
+  ValueLocation whole;
+  whole.kind = ValueLocation::Pieces;
   uint64_t end = 0;
   const auto fill = [&](uint64_t to) {
     if (to > end) {
-      whole.pieces.push_back({end, to - end, false, Spot()});
+      whole.pieces.push_back({end, to - end, false, ValueLocation()});
     }
   };
-  for (const SpotPiece& part : parts) {
+  for (const LocationPiece& part : parts) {
     fill(part.offset);
     whole.pieces.push_back(part);
     end = part.end();
@@ -179,7 +179,8 @@ std::vector<Dwarf_Die> go_results(Dwarf_Die* function) {
   return results;
 }
 
-Result<Spot> go_result_at_exit(Dwarf_Die* function, const Dwarf_Die& result, DwarfIndex& index) {
+Result<ValueLocation> go_result_at_exit(Dwarf_Die* function, const Dwarf_Die& result,
+                                        DwarfIndex& index) {
   Dwarf_Die die = result;
   const std::string name = die_name(&die);  // of one copy, or of what all copies share
   const bool in_registers = passes_in_registers(function);
@@ -197,18 +198,18 @@ Result<Spot> go_result_at_exit(Dwarf_Die* function, const Dwarf_Die& result, Dwa
     if (!type) {
       return Error{"a type of its parameters and results is not known", Fail::Unsupported};
     }
-    std::vector<SpotPiece> parts;
+    std::vector<LocationPiece> parts;
     Registers taken = next;
     if (in_registers && taken.assign(type, 0, index, parts)) {
       next = taken;
       if (wanted) {
-        return spot_of(parts, size_of(&*type));
+        return location_of(parts, size_of(&*type));
       }
       continue;
     }
     stack = rounded(stack, align_of(type, index));
     if (wanted) {
-      return stack_spot(told_above_frame(result).value_or(stack));
+      return stack_location(told_above_frame(result).value_or(stack));
     }
     stack += size_of(&*type);
   }

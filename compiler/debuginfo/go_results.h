@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "compiler/debuginfo/dwarf_index.h"
-#include "compiler/debuginfo/spot.h"
+#include "compiler/debuginfo/value_location.h"
 
 namespace dj {
 
@@ -20,6 +20,7 @@ bool is_go_result(Dwarf_Die* parameter);
 // Where one of them is behind the last instruction, by Go's convention: ABIInternal of Go 1.17 and
 // later hands out registers to the parts of a value, and gives a value that does not fit, as all
 // values of earlier versions and of assembly functions (ABI0), a place above the arguments.
-Result<Spot> go_result_at_exit(Dwarf_Die* function, const Dwarf_Die& result, DwarfIndex& index);
+Result<ValueLocation> go_result_at_exit(Dwarf_Die* function, const Dwarf_Die& result,
+                                        DwarfIndex& index);
 
 }  // namespace dj

@@ -49,24 +49,24 @@ Failed Navigator::settle() {
 Failed Navigator::follow() {
   TypeDie target = pointers_ > 0 ? type_ : type_of(&*type_);
   pointers_ = std::max(pointers_ - 1, 0);
-  if (spot_.kind == Spot::Pointer) {
-    ScopedVariable pointee{*spot_.pointee, die_name(&*spot_.pointee), false};
-    Result<Spot> there = locate(pointee, scene_->function, scene_->place, index());
-    Result<Spot> part = there.ok() && spot_.pointee_offset != 0
-                            ? slice(there.value(), uint64_t(spot_.pointee_offset), 8)
-                            : std::move(there);
+  if (value_at_.kind == ValueLocation::Pointer) {
+    ScopedVariable pointee{*value_at_.pointee, die_name(&*value_at_.pointee), false};
+    Result<ValueLocation> there = locate(pointee, scene_->function, scene_->place, index());
+    Result<ValueLocation> part = there.ok() && value_at_.pointee_offset != 0
+                                     ? slice(there.value(), uint64_t(value_at_.pointee_offset), 8)
+                                     : std::move(there);
     if (!part.ok()) {
       return nowhere("what " + text_ + " points to", part.error());
     }
-    spot_ = part.take();
+    value_at_ = part.take();
   } else {
-    Result<Spot> pointer = slice(spot_, 0, 8);
+    Result<ValueLocation> pointer = slice(value_at_, 0, 8);
     if (!pointer.ok()) {
       return nowhere(text_, pointer.error());
     }
-    Spot there;
+    ValueLocation there;
     there.expr = load(pointer.value(), 8, false);
-    spot_ = std::move(there);
+    value_at_ = std::move(there);
   }
   bits_.reset();
   dimension_ = 0;
@@ -112,17 +112,17 @@ void Navigator::become(TypeDie type) {
 Failed Navigator::to_virtual_base(const VirtualBase& base) {
   Dwarf_Die die = base.die;
   std::optional<LocExpr> way;
-  if (spot_.kind == Spot::Memory) {
-    add_constant(spot_.expr, int64_t(base.offset));
-    way = described(&die, DW_AT_data_member_location, spot_.expr);
+  if (value_at_.kind == ValueLocation::Memory) {
+    add_constant(value_at_.expr, int64_t(base.offset));
+    way = described(&die, DW_AT_data_member_location, value_at_.expr);
   }
   if (!way) {
     return target_failure(Kind::NotHere, -1,
                           fmt::format("where the virtual base {} of {} is cannot be found out here",
                                       type_name(type_of(&die)), text_));
   }
-  spot_.expr = std::move(*way);
-  spot_.in_frame = false;
+  value_at_.expr = std::move(*way);
+  value_at_.in_frame = false;
   return std::nullopt;
 }
 
@@ -132,7 +132,7 @@ Failed Navigator::enter(const Member& member) {
       return failed;
     }
   }
-  record_ = spot_.kind == Spot::Memory ? std::optional(spot_.expr) : std::nullopt;
+  record_ = value_at_.kind == ValueLocation::Memory ? std::optional(value_at_.expr) : std::nullopt;
   bounds_.reset();
   bits_ = member.bit_size;
   bit_offset_ = member.bit_offset;
@@ -146,11 +146,11 @@ Failed Navigator::enter(const Member& member) {
   const uint64_t size = !bare                  ? 1
                         : is_reference(&*bare) ? 8
                                                : std::max<uint64_t>(1, type_size(&*bare));
-  Result<Spot> part = slice_known(spot_, member.offset, size);
+  Result<ValueLocation> part = slice_known(value_at_, member.offset, size);
   if (!part.ok()) {
     return nowhere(text_, part.error());
   }
-  spot_ = part.take();
+  value_at_ = part.take();
   return std::nullopt;
 }
 
@@ -193,7 +193,7 @@ Failed Navigator::step_over(int64_t& stride, int64_t& lower) {
       type_ = type_of(&*type_);
       dimension_ = 0;
     }
-    spot_.in_frame = false;  // nobody checks the subscript
+    value_at_.in_frame = false;  // nobody checks the subscript
     return std::nullopt;
   }
   if (!given_) {
@@ -217,11 +217,11 @@ Failed Navigator::at(int64_t index) {
   if (Failed failed = step_over(stride, lower)) {
     return failed;
   }
-  Result<Spot> part = slice_known(spot_, uint64_t(index * stride), uint64_t(stride));
+  Result<ValueLocation> part = slice_known(value_at_, uint64_t(index * stride), uint64_t(stride));
   if (!part.ok()) {
     return nowhere(text_, part.error());
   }
-  spot_ = part.take();
+  value_at_ = part.take();
   return std::nullopt;
 }
 
@@ -255,16 +255,16 @@ Failed Navigator::element(const TargetStep& step, int number, int argument) {
   if (Failed failed = step_over(stride, lower)) {
     return failed;
   }
-  if (spot_.kind != Spot::Memory) {
+  if (value_at_.kind != ValueLocation::Memory) {
     return target_failure(Kind::NotBuilt, number,
                           text_ + " is not in memory: only a constant index chooses an element");
   }
   LocExpr offset{{{LocStep::PushArg, argument}}};
   add_constant(offset, -lower);
-  spot_.expr.steps.insert(spot_.expr.steps.end(), offset.steps.begin(), offset.steps.end());
-  spot_.expr.steps.push_back({LocStep::PushConst, stride});
-  spot_.expr.steps.push_back({LocStep::Mul});
-  spot_.expr.steps.push_back({LocStep::Add});
+  value_at_.expr.steps.insert(value_at_.expr.steps.end(), offset.steps.begin(), offset.steps.end());
+  value_at_.expr.steps.push_back({LocStep::PushConst, stride});
+  value_at_.expr.steps.push_back({LocStep::Mul});
+  value_at_.expr.steps.push_back({LocStep::Add});
   text_ += "[...]";
   return std::nullopt;
 }
@@ -276,10 +276,10 @@ TargetAnswer Navigator::address() {
   if (bits_) {
     return target_failure(Kind::BadUse, -1, text_ + " is a bit-field, which has no address");
   }
-  if (spot_.kind != Spot::Memory) {
+  if (value_at_.kind != ValueLocation::Memory) {
     return target_failure(Kind::BadUse, -1, text_ + " is not in memory here, so it has no address");
   }
-  return spot_.expr;
+  return value_at_.expr;
 }
 
 TargetAnswer Navigator::word(Scalar& scalar) {
@@ -298,11 +298,11 @@ TargetAnswer Navigator::word(Scalar& scalar) {
   if (bits_) {
     return bit_field(scalar.is_signed);
   }
-  Result<Spot> there = slice(spot_, 0, scalar.size);
+  Result<ValueLocation> there = slice(value_at_, 0, scalar.size);
   if (!there.ok()) {
     return nowhere(text_, there.error());
   }
-  if (there.value().kind == Spot::Pointer) {
+  if (there.value().kind == ValueLocation::Pointer) {
     TargetFailure f = target_failure(Kind::NotHere, -1,
                                      text_ + " cannot be read here: the pointer was optimized out");
     f.help = "what it points to may be known: " + text_ + "[0] or its members";
@@ -316,7 +316,7 @@ TargetAnswer Navigator::value() {
     return *failed;
   }
   if (given_) {
-    return spot_.expr;  // a cast without a step is the pointer itself
+    return value_at_.expr;  // a cast without a step is the pointer itself
   }
   if (pointers_ > 0) {
     return part(0, 8);
@@ -324,8 +324,8 @@ TargetAnswer Navigator::value() {
   if (!type_) {
     return target_failure(Kind::BadUse, -1, text_ + " is void");
   }
-  if ((is_array(&*type_) || is_string(&*type_)) && spot_.kind == Spot::Memory) {
-    return spot_.expr;
+  if ((is_array(&*type_) || is_string(&*type_)) && value_at_.kind == ValueLocation::Memory) {
+    return value_at_.expr;
   }
   if (is_struct(&*type_)) {
     return whole_struct();
@@ -342,7 +342,7 @@ TargetAnswer Navigator::value() {
 }
 
 TargetAnswer Navigator::part(uint64_t offset, uint8_t size) {
-  Result<Spot> there = slice(spot_, offset, size);
+  Result<ValueLocation> there = slice(value_at_, offset, size);
   if (!there.ok()) {
     return nowhere(text_, there.error());
   }
@@ -371,11 +371,11 @@ Failed Navigator::static_member(const TargetStep& step, int number) {
     return unknown_member(step, number);
   }
   text_ += "->" + step.field;
-  Result<Spot> spot = locate(*variable, scene_->function, scene_->place, index());
-  if (!spot.ok()) {
-    return nowhere(text_, spot.error());
+  Result<ValueLocation> value_at = locate(*variable, scene_->function, scene_->place, index());
+  if (!value_at.ok()) {
+    return nowhere(text_, value_at.error());
   }
-  spot_ = spot.take();
+  value_at_ = value_at.take();
   become(type_of(&variable->die));
   return std::nullopt;
 }
@@ -413,7 +413,7 @@ TargetFailure Navigator::whole_struct() {
 }
 
 TargetAnswer Navigator::bit_field(bool is_signed) {
-  Result<LocExpr> bits = load_bits(spot_, bit_offset_, *bits_, is_signed);
+  Result<LocExpr> bits = load_bits(value_at_, bit_offset_, *bits_, is_signed);
   return bits.ok() ? TargetAnswer(bits.take()) : nowhere(text_, bits.error());
 }
 

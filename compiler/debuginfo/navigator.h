@@ -6,8 +6,8 @@
 #include <string>
 
 #include "compiler/debuginfo/debug_info.h"
-#include "compiler/debuginfo/spot.h"
 #include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/value_location.h"
 
 namespace dj {
 
@@ -26,8 +26,8 @@ class Navigator {
   using Failed = std::optional<TargetFailure>;
 
   // `text`: what was written so far, for messages.
-  Navigator(Spot spot, TypeDie type, std::string text, const Scene& scene)
-      : scene_(&scene), spot_(std::move(spot)), type_(type), text_(std::move(text)) {}
+  Navigator(ValueLocation value_at, TypeDie type, std::string text, const Scene& scene)
+      : scene_(&scene), value_at_(std::move(value_at)), type_(type), text_(std::move(text)) {}
 
   // One step of the script; number: its index in the path. argument: the one of TargetRef::args
   // that an element's index is.
@@ -69,7 +69,7 @@ class Navigator {
   // void, if none.
   TypeDie& type() { return type_; }
   const TypeDie& type() const { return type_; }
-  const Spot& spot() const { return spot_; }
+  const ValueLocation& value_at() const { return value_at_; }
   const Scene& scene() const { return *scene_; }
   DwarfIndex& index() const { return scene_->index; }
   unsigned dimension() const { return dimension_; }
@@ -100,7 +100,7 @@ class Navigator {
   TargetAnswer bit_field(bool is_signed);
 
   const Scene* scene_;
-  Spot spot_;
+  ValueLocation value_at_;
   TypeDie type_;
   std::string text_;
   bool given_ = false;

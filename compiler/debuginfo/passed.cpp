@@ -43,28 +43,28 @@ std::vector<Entry> entries_of(Dwarf_Attribute* location, const DwarfIndex& index
 bool is_deref(const Dwarf_Op& op) { return op.atom == DW_OP_deref || op.atom == DW_OP_deref_size; }
 
 // Where the caller has put it onto the stack, if the entry says that.
-std::optional<Spot> stack_slot(const Entry& entry, Dwarf_Die* function, Convention convention,
-                               const DwarfIndex& index) {
+std::optional<ValueLocation> stack_slot(const Entry& entry, Dwarf_Die* function,
+                                        Convention convention, const DwarfIndex& index) {
   const std::optional<int64_t> offset = above_frame(entry.ops[0], entry.begin, function, index);
   const int64_t first = convention == Convention::Windows ? kWindowsRegisters * 8 : 0;
   if (!offset || *offset < first || *offset % 8 != 0) {
     return std::nullopt;
   }
-  Spot spot;
-  spot.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
-  add_constant(spot.expr, *offset + 8);  // the return address lies below
-  spot.in_frame = true;
+  ValueLocation value_at;
+  value_at.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
+  add_constant(value_at.expr, *offset + 8);  // the return address lies below
+  value_at.in_frame = true;
   if (entry.ops.size() == 1) {
-    return spot;
+    return value_at;
   }
   if (!is_deref(entry.ops[1])) {
     return std::nullopt;
   }
   if (entry.ops.size() == 2) {  // only its address is there
-    spot.expr = load(spot, 8, false);
-    spot.in_frame = false;
+    value_at.expr = load(value_at, 8, false);
+    value_at.in_frame = false;
   }
-  return spot;
+  return value_at;
 }
 
 // clang goes on to count a slot of the frame from a stack pointer that has been moved back: the
@@ -126,25 +126,27 @@ bool agrees(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t pc, DwarfIndex& 
       ops[0].atom < DW_OP_reg0 || ops[0].atom > DW_OP_reg31) {
     return true;
   }
-  const Result<Spot> expected = argument_at_entry(function, parameter, index);
-  return expected.ok() &&
-         (expected.value().kind != Spot::Value || expected.value().reg == ops[0].atom - DW_OP_reg0);
+  const Result<ValueLocation> expected = argument_at_entry(function, parameter, index);
+  return expected.ok() && (expected.value().kind != ValueLocation::Value ||
+                           expected.value().reg == ops[0].atom - DW_OP_reg0);
 }
 
 }  // namespace
 
-std::optional<Spot> stack_parameter(const Dwarf_Op& op, Dwarf_Die* function, DwarfIndex& index) {
+std::optional<ValueLocation> stack_parameter(const Dwarf_Op& op, Dwarf_Die* function,
+                                             DwarfIndex& index) {
   const std::optional<int64_t> offset = above_frame_mostly(op, function, index);
-  return offset && *offset >= 0 ? std::optional(stack_spot(uint64_t(*offset))) : std::nullopt;
+  return offset && *offset >= 0 ? std::optional(stack_location(uint64_t(*offset))) : std::nullopt;
 }
 
-std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
-                                     Dwarf_Attribute* location, bool is_clone, DwarfIndex& index) {
+std::optional<ValueLocation> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
+                                              Dwarf_Attribute* location, bool is_clone,
+                                              DwarfIndex& index) {
   const Convention convention = convention_of(function, index);
   const std::vector<Entry> entries = entries_of(location, index);
   for (size_t i = 0; i < entries.size(); i++) {
     if (i > 0 && is_stale(entries[i], entries[i - 1], function, index)) continue;
-    std::optional<Spot> slot = stack_slot(entries[i], function, convention, index);
+    std::optional<ValueLocation> slot = stack_slot(entries[i], function, convention, index);
     if (slot && !(slot->in_frame && may_be_address(function, parameter, index))) {
       return slot;
     }
@@ -161,8 +163,8 @@ std::optional<Spot> passed_parameter(Dwarf_Die* function, Dwarf_Die* parameter,
       continue;
     }
     if (identity(child) == identity(*parameter)) {
-      Result<Spot> spot = argument_at_entry(function, parameter, index);
-      return spot.ok() ? std::optional(spot.take()) : std::nullopt;
+      Result<ValueLocation> value_at = argument_at_entry(function, parameter, index);
+      return value_at.ok() ? std::optional(value_at.take()) : std::nullopt;
     }
     // One that is gone may have left its register to the next.
     if ((!global && !is_described(function, &child, index)) ||

@@ -14,9 +14,9 @@ namespace {
 using Item = TargetText::Item;
 using As = Item::As;
 
-constexpr size_t kMaxItems = 64;     // values of one text; each costs a read in the program
+constexpr size_t kMaxItems = 64;      // values of one text; each costs a read in the program
 constexpr size_t kMaxVisited = 4096;  // places of one text, also of those that cannot be read
-constexpr int64_t kMaxElements = 8;  // of an array
+constexpr int64_t kMaxElements = 8;   // of an array
 
 bool is_character(TypeDie type, DwarfIndex& index) {
   type = strip_type(type, index);
@@ -76,11 +76,11 @@ void TextWriter::plain(Navigator at) {
   if (at.settle()) {
     unknown();
   } else if (at.type() && (is_struct(&*at.type()) || is_array(&*at.type())) &&
-             at.spot().kind == Spot::Memory) {
+             at.value_at().kind == ValueLocation::Memory) {
     Item item;
     item.defined = true;
     item.as = As::Hex;
-    item.value = at.spot().expr;
+    item.value = at.value_at().expr;
     add(std::move(item));
   } else if (at.type() && is_string(&*at.type())) {
     fortran_text(at);
@@ -191,13 +191,14 @@ void TextWriter::array(const Navigator& at, int depth) {
 // An array of characters is a string that ends with it at the latest.
 bool TextWriter::characters(const Navigator& at) {
   Navigator here = at;
-  if (!is_character(type_of(&*here.type()), at.index()) || at.spot().kind != Spot::Memory) {
+  if (!is_character(type_of(&*here.type()), at.index()) ||
+      at.value_at().kind != ValueLocation::Memory) {
     return false;
   }
   Item item;
   item.defined = true;
   item.as = As::Text;
-  item.value = at.spot().expr;
+  item.value = at.value_at().expr;
   item.limit = uint32_t(element_count(&*here.type(), at.dimension()));
   if (item.limit == 0 && is_ada(&*here.type())) {  // no NUL ends it
     item.length = here.run_time_count().value_or(LocExpr());

@@ -118,9 +118,9 @@ class PlanReader {
     if (!address || !like || like->settle()) {
       return std::nullopt;
     }
-    Spot spot;
-    spot.expr = std::move(*address);
-    return Navigator(std::move(spot), like->type(), "dj.at(...)", self_.scene());
+    ValueLocation value_at;
+    value_at.expr = std::move(*address);
+    return Navigator(std::move(value_at), like->type(), "dj.at(...)", self_.scene());
   }
 
   static bool is_constant(const LocExpr& expr) {

@@ -37,9 +37,9 @@ std::optional<LocExpr> Navigator::described(Dwarf_Die* die, unsigned attribute_n
   OpContext context{index(), scene_->function, &*attr, scene_->place.pc, scene_->place.at_entry};
   context.object = &object;
   context.begins_with_object = attribute_name == DW_AT_data_member_location;
-  Result<Spot> value = translate({ops, count}, context);
-  const bool word =
-      value.ok() && (value.value().kind == Spot::Memory || value.value().kind == Spot::Value);
+  Result<ValueLocation> value = translate({ops, count}, context);
+  const bool word = value.ok() && (value.value().kind == ValueLocation::Memory ||
+                                   value.value().kind == ValueLocation::Value);
   return word ? std::optional(value.value().expr) : std::nullopt;
 }
 
@@ -53,9 +53,9 @@ std::optional<LocExpr> Navigator::bound(Dwarf_Die* die, unsigned attribute_name,
                             dwarf_tag(&*holder) == DW_TAG_formal_parameter};
     TypeDie type = strip_type(type_of(&*holder), index());
     const Scalar scalar = (type ? scalar_of(&*type) : std::nullopt).value_or(Scalar());
-    Result<Spot> spot = locate(variable, scene_->function, scene_->place, index());
-    return spot.ok() && scalar.size <= 8 && spot.value().kind <= Spot::Value
-               ? std::optional(load(spot.value(), scalar.size, scalar.is_signed))
+    Result<ValueLocation> value_at = locate(variable, scene_->function, scene_->place, index());
+    return value_at.ok() && scalar.size <= 8 && value_at.value().kind <= ValueLocation::Value
+               ? std::optional(load(value_at.value(), scalar.size, scalar.is_signed))
                : std::nullopt;
   }
   const bool plain = attr && dwarf_whatform(&*attr) != DW_FORM_exprloc;
@@ -68,7 +68,7 @@ std::optional<LocExpr> Navigator::bound(Dwarf_Die* die, unsigned attribute_name,
 // What the member has in the struct around.
 std::optional<LocExpr> Navigator::discriminant(Dwarf_Die* member) {
   if (!record_) return std::nullopt;
-  Navigator at(Spot{*record_}, std::nullopt, text_, *scene_);
+  Navigator at(ValueLocation{*record_}, std::nullopt, text_, *scene_);
   Scalar scalar;
   if (at.enter(direct_member(*member)) || at.settle() || !at.type()) return std::nullopt;
   const TargetAnswer word = at.word(scalar);
@@ -83,9 +83,9 @@ std::optional<LocExpr> Navigator::pair_bound(unsigned dimension, bool upper) {
     TypeDie type = die_name(&child) == name ? strip_type(type_of(&child), index()) : std::nullopt;
     const std::optional<Scalar> scalar = type ? scalar_of(&*type) : std::nullopt;
     if (!scalar || scalar->size > 8) continue;
-    Spot spot{bounds_->address};
-    add_constant(spot.expr, int64_t(direct_member(child).offset));
-    return load(spot, scalar->size, scalar->is_signed);
+    ValueLocation value_at{bounds_->address};
+    add_constant(value_at.expr, int64_t(direct_member(child).offset));
+    return load(value_at, scalar->size, scalar->is_signed);
   }
   return std::nullopt;
 }
@@ -133,7 +133,7 @@ std::optional<LocExpr> Navigator::count_of(unsigned dimension, const LocExpr& ob
 }
 
 std::optional<LocExpr> Navigator::run_time_count() {
-  return count_of(dimension_, descriptor_.value_or(spot_.expr));
+  return count_of(dimension_, descriptor_.value_or(value_at_.expr));
 }
 
 // Bytes from one element to the next.
@@ -170,7 +170,7 @@ bool Navigator::has_run_time_places() {
 Failed Navigator::described_element(const TargetStep& step, int argument) {
   const bool known = step.kind == TargetStep::ConstElement;
   text_ += known ? fmt::format("[{}]", step.index) : "[...]";
-  const LocExpr object = descriptor_.value_or(spot_.expr);
+  const LocExpr object = descriptor_.value_or(value_at_.expr);
   const Subscript s = subscript(&*type_, dimension_, index());
   const LocExpr lower = lower_bound(s, dimension_, object);
   const LocExpr index = known ? constant(step.index) : LocExpr{{{LocStep::PushArg, argument}}};
@@ -179,12 +179,12 @@ Failed Navigator::described_element(const TargetStep& step, int argument) {
 
 // position: how many elements are before it.
 Failed Navigator::described_at(LocExpr position) {
-  const LocExpr object = descriptor_.value_or(spot_.expr);
+  const LocExpr object = descriptor_.value_or(value_at_.expr);
   const bool elsewhere = attribute(&*type_, DW_AT_data_location).has_value();
   std::optional<LocExpr> place;
-  if (descriptor_ || (spot_.kind == Spot::Memory && !elsewhere)) {
-    place = spot_.expr;
-  } else if (spot_.kind == Spot::Memory) {
+  if (descriptor_ || (value_at_.kind == ValueLocation::Memory && !elsewhere)) {
+    place = value_at_.expr;
+  } else if (value_at_.kind == ValueLocation::Memory) {
     place = described(&*type_, DW_AT_data_location, object);
   }
   const std::optional<LocExpr> stride = stride_of(dimension_, object);
@@ -195,7 +195,7 @@ Failed Navigator::described_at(LocExpr position) {
   }
   const Subscript s = subscript(&*type_, dimension_, index());
   position = combined(std::move(position), LocStep::Mul, *stride);
-  spot_ = Spot{combined(std::move(*place), LocStep::Add, position)};
+  value_at_ = ValueLocation{combined(std::move(*place), LocStep::Add, position)};
   dimension_ = s.more ? s.dimension : 0;
   descriptor_ = s.more ? std::optional(object) : std::nullopt;
   if (!s.more) bounds_.reset();
@@ -219,7 +219,7 @@ Failed Navigator::follow_pair() {
   if (!type) return target_failure(Kind::NotHere, -1, text_ + " has no bounds");
   *this = elements;
   type_ = strip_type(type_, index());
-  bounds_ = Bounds{bounds.spot_.expr, *type};
+  bounds_ = Bounds{bounds.value_at_.expr, *type};
   return std::nullopt;
 }
 
@@ -240,10 +240,10 @@ Failed Navigator::packed_element(int64_t position) {
 // A variable has the length, or an expression says where it lies.
 std::optional<LocExpr> Navigator::string_length() {
   if (referred(&*type_, DW_AT_string_length)) {
-    return bound(&*type_, DW_AT_string_length, spot_.expr);
+    return bound(&*type_, DW_AT_string_length, value_at_.expr);
   }
-  std::optional<LocExpr> place = described(&*type_, DW_AT_string_length, spot_.expr);
-  return place ? std::optional(load(Spot{*place}, 8, false)) : std::nullopt;
+  std::optional<LocExpr> place = described(&*type_, DW_AT_string_length, value_at_.expr);
+  return place ? std::optional(load(ValueLocation{*place}, 8, false)) : std::nullopt;
 }
 
 }  // namespace dj

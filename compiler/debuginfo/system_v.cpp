@@ -12,52 +12,53 @@
 
 namespace dj {
 
-Spot stack_spot(uint64_t offset) {
-  Spot spot;
-  spot.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
-  add_constant(spot.expr, int64_t(offset + 8));  // above the return address
-  spot.in_frame = true;
-  return spot;
+ValueLocation stack_location(uint64_t offset) {
+  ValueLocation value_at;
+  value_at.expr.steps.push_back({LocStep::PushReg, arch::kRsp});
+  add_constant(value_at.expr, int64_t(offset + 8));  // above the return address
+  value_at.in_frame = true;
+  return value_at;
 }
 
-Spot register_word(int64_t reg) {
-  Spot spot;
-  spot.kind = Spot::Value;
-  spot.reg = int(reg);
-  spot.expr.steps.push_back({LocStep::PushReg, reg});
-  return spot;
+ValueLocation register_word(int64_t reg) {
+  ValueLocation value_at;
+  value_at.kind = ValueLocation::Value;
+  value_at.reg = int(reg);
+  value_at.expr.steps.push_back({LocStep::PushReg, reg});
+  return value_at;
 }
 
 namespace {
 
 constexpr int kIntegerArguments = 6, kVectorArguments = 8;
-constexpr uint64_t kWord = 8;
+constexpr uint64_t kEightbyte = 8;
 
 // The value whose parts stand in these registers, integer and vector ones in their own order.
-Spot register_spot(const Passing& p, const arch::Reg* integers, int64_t vectors) {
+ValueLocation register_location(const Passing& p, const arch::Reg* integers, int64_t vectors) {
   if (p.by_reference) {
-    Spot spot;
-    spot.expr.steps.push_back({LocStep::PushReg, *integers});
-    return spot;
+    ValueLocation value_at;
+    value_at.expr.steps.push_back({LocStep::PushReg, *integers});
+    return value_at;
   }
   if (p.integer + p.vector == 1 && p.parts[0] >= Part::Vector && p.parts[1] <= Part::Upper) {
     return register_word(p.vector > 0 ? vectors : int64_t{*integers});
   }
-  Spot whole;
-  whole.kind = Spot::Pieces;
+  ValueLocation whole;
+  whole.kind = ValueLocation::Pieces;
   for (size_t i = 0; i < std::size(p.parts); i++) {
     const bool known = p.parts[i] >= Part::Vector;
     const int64_t reg = !known ? 0 : p.parts[i] == Part::Vector ? vectors++ : int64_t{*integers++};
-    whole.pieces.push_back({i * 8, 8, known, known ? register_word(reg) : Spot()});
+    whole.pieces.push_back({i * 8, 8, known, known ? register_word(reg) : ValueLocation()});
   }
   return whole;
 }
 
 // The first word in a register, the second so many bytes above the return address.
-Spot split_spot(int64_t reg, uint64_t offset) {
-  Spot whole;
-  whole.kind = Spot::Pieces;
-  whole.pieces = {{0, kWord, true, register_word(reg)}, {kWord, kWord, true, stack_spot(offset)}};
+ValueLocation split_location(int64_t reg, uint64_t offset) {
+  ValueLocation whole;
+  whole.kind = ValueLocation::Pieces;
+  whole.pieces = {{0, kEightbyte, true, register_word(reg)},
+                  {kEightbyte, kEightbyte, true, stack_location(offset)}};
   return whole;
 }
 
@@ -77,10 +78,10 @@ Error unknown_in_rust() {
 }
 
 // A value of so many bytes in vector registers of 16 bytes each.
-Spot vector_parts(uint64_t bytes) {
+ValueLocation vector_parts(uint64_t bytes) {
   constexpr uint64_t kPart = 16;
-  Spot whole;
-  whole.kind = Spot::Pieces;
+  ValueLocation whole;
+  whole.kind = ValueLocation::Pieces;
   for (uint64_t at = 0; at < bytes; at += kPart) {
     whole.pieces.push_back({at, kPart, true, register_word(arch::kXmm0 + int64_t(at / kPart))});
   }
@@ -89,7 +90,7 @@ Spot vector_parts(uint64_t bytes) {
 
 // What comes back on the x87's stack, of which a complex number takes two places; none: another
 // type.
-std::optional<Spot> result_of_x87(TypeDie type, DwarfIndex& index) {
+std::optional<ValueLocation> result_of_x87(TypeDie type, DwarfIndex& index) {
   if (is_extended_struct(type, index)) {
     return register_word(arch::kSt0);
   }
@@ -97,8 +98,8 @@ std::optional<Spot> result_of_x87(TypeDie type, DwarfIndex& index) {
   if (!bare || !is_extended_complex(&*bare)) {
     return std::nullopt;
   }
-  Spot both;
-  both.kind = Spot::Pieces;
+  ValueLocation both;
+  both.kind = ValueLocation::Pieces;
   both.pieces = {{0, kExtendedBytes, true, register_word(arch::kSt0)},
                  {kExtendedBytes, kExtendedBytes, true, register_word(arch::kSt0 + 1)}};
   return both;
@@ -140,22 +141,24 @@ std::optional<bool> returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
 
 }  // namespace
 
-Result<Spot> system_v_result(Dwarf_Die* function, DwarfIndex& index) {
+Result<ValueLocation> system_v_result(Dwarf_Die* function, DwarfIndex& index) {
   TypeDie type = type_of(function);
   const std::optional<Passing> passing =
       is_rust(function) ? passing_in_rust(type, index) : passing_of(type, index);
   if (!passing || !returned_in_memory(function, index)) {
     return Error{"how Rust returns such a value is not known", Fail::Unsupported};
   }
-  if (std::optional<Spot> spot = result_of_x87(type, index); spot && passing->memory) {
-    return *spot;
+  if (std::optional<ValueLocation> value_at = result_of_x87(type, index);
+      value_at && passing->memory) {
+    return *value_at;
   }
   DJ_TRY(const bool in_memory, is_result_in_memory(function, *passing, index));
   if (in_memory) {
-    Spot spot;  // rax holds the address that the caller gave; Rust's functions need not keep that
-    spot.expr.steps.push_back(is_rust(function) ? LocStep{LocStep::PushEntry, kEntryResult}
-                                                : LocStep{LocStep::PushReg, arch::kRax});
-    return spot;
+    ValueLocation value_at;  // rax holds the address that the caller gave; Rust's functions need
+                             // not keep that
+    value_at.expr.steps.push_back(is_rust(function) ? LocStep{LocStep::PushEntry, kEntryResult}
+                                                    : LocStep{LocStep::PushReg, arch::kRax});
+    return value_at;
   }
   if (passing->memory || passing->integer + passing->vector == 0) {
     return Error{"how such a value is returned is not known", Fail::Unsupported};
@@ -168,10 +171,11 @@ Result<Spot> system_v_result(Dwarf_Die* function, DwarfIndex& index) {
     }
   }
   static constexpr arch::Reg kResults[2] = {arch::kRax, arch::kRdx};
-  return register_spot(*passing, kResults, arch::kXmm0);
+  return register_location(*passing, kResults, arch::kXmm0);
 }
 
-Result<Spot> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+Result<ValueLocation> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter,
+                                        DwarfIndex& index) {
   const std::optional<bool> takes_address = returned_in_memory(function, index);
   if (!takes_address) {
     return Error{
@@ -196,7 +200,7 @@ Result<Spot> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
         integers + p.integer <= kIntegerArguments && vectors + p.vector <= kVectorArguments;
     if (in_registers) {
       if (wanted) {
-        return register_spot(p, arch::kArgumentRegs + integers, arch::kXmm0 + vectors);
+        return register_location(p, arch::kArgumentRegs + integers, arch::kXmm0 + vectors);
       }
       integers += p.integer;
       vectors += p.vector;
@@ -208,18 +212,18 @@ Result<Spot> system_v_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfI
       return unknown_in_rust();
     }
     if (wanted && part->is_split) {
-      return split_spot(arch::kArgumentRegs[integers], part->offset);
+      return split_location(arch::kArgumentRegs[integers], part->offset);
     }
     if (wanted) {
-      Spot spot = stack_spot(part->offset);
+      ValueLocation value_at = stack_location(part->offset);
       if (p.by_reference) {
-        spot.expr = load(spot, 8, false);
-        spot.in_frame = false;
+        value_at.expr = load(value_at, 8, false);
+        value_at.in_frame = false;
       }
-      return spot;
+      return value_at;
     }
     integers += part->is_split;
-    stack = part->offset + (part->is_split ? kWord : p.stack_bytes);
+    stack = part->offset + (part->is_split ? kEightbyte : p.stack_bytes);
   }
   return Error{"it is not among the function's parameters"};
 }

@@ -28,11 +28,11 @@ using Begun = std::variant<Navigator, TargetFailure>;
 
 // One of the results of a Go function. text: as the script writes it.
 Begun start_at_go_result(Dwarf_Die& result, const std::string& text, const Scene& scene) {
-  Result<Spot> spot = go_result_at_exit(scene.function, result, scene.index);
-  if (!spot.ok()) {
-    return failure(Kind::NotBuilt, text + " cannot be read: " + spot.error().message);
+  Result<ValueLocation> value_at = go_result_at_exit(scene.function, result, scene.index);
+  if (!value_at.ok()) {
+    return failure(Kind::NotBuilt, text + " cannot be read: " + value_at.error().message);
   }
-  return Navigator(spot.take(), type_of(&result), text, scene);
+  return Navigator(value_at.take(), type_of(&result), text, scene);
 }
 
 Begun start_at_return(const Scene& scene) {
@@ -52,11 +52,11 @@ Begun start_at_return(const Scene& scene) {
                                        die_name(scene.function) +
                                        "() uses it, and this copy (.isra) may not have it");
   }
-  Result<Spot> spot = result_at_exit(scene.function, scene.index);
-  if (!spot.ok()) {
-    return failure(Kind::NotBuilt, "$return cannot be read: " + spot.error().message);
+  Result<ValueLocation> value_at = result_at_exit(scene.function, scene.index);
+  if (!value_at.ok()) {
+    return failure(Kind::NotBuilt, "$return cannot be read: " + value_at.error().message);
   }
-  return Navigator(spot.take(), type, "$return", scene);
+  return Navigator(value_at.take(), type, "$return", scene);
 }
 
 TargetFailure unknown_variable(const std::string& name, const Scene& scene) {
@@ -87,13 +87,13 @@ Begun start_at(ScopedVariable& variable, const std::string& text, const Scene& s
   if (place.at_return && is_go_result(&variable.die)) {
     return start_at_go_result(variable.die, text, scene);
   }
-  Result<Spot> spot = locate(variable, function, place, index);
-  if (spot.ok()) {
-    return Navigator(spot.take(), type_of(&variable.die), text, scene);
+  Result<ValueLocation> value_at = locate(variable, function, place, index);
+  if (value_at.ok()) {
+    return Navigator(value_at.take(), type_of(&variable.die), text, scene);
   }
-  const Kind kind = spot.error().kind == Fail::Unsupported ? Kind::NotBuilt : Kind::NotHere;
+  const Kind kind = value_at.error().kind == Fail::Unsupported ? Kind::NotBuilt : Kind::NotHere;
   TargetFailure f =
-      failure(kind, fmt::format("{} cannot be read here: {}", text, spot.error().message));
+      failure(kind, fmt::format("{} cannot be read here: {}", text, value_at.error().message));
   const std::string ranges = live_ranges(variable, place, index);
   if (!ranges.empty()) {
     f.notes.push_back(
@@ -145,9 +145,9 @@ Begun walk(const TargetExpr& expr, const Scene& scene);
 
 // Where the pointer leads that is given when it runs.
 Navigator at_given(const CastType& type, const std::string& text, const Scene& scene) {
-  Spot spot;
-  spot.expr.steps.push_back({LocStep::PushArg, 0});
-  Navigator at(std::move(spot), type.type, text, scene);
+  ValueLocation value_at;
+  value_at.expr.steps.push_back({LocStep::PushArg, 0});
+  Navigator at(std::move(value_at), type.type, text, scene);
   at.set_given();
   at.set_pointers(type.pointers);
   return at;
@@ -234,9 +234,9 @@ Begun start_at_cast(const TargetExpr& expr, const Scene& scene) {
   return Begun(at_given(*found, "@cast(...)", scene));
 }
 
-bool lies_outside_of_frames(const Spot& spot) {
-  return spot.kind == Spot::Memory &&
-         std::none_of(spot.expr.steps.begin(), spot.expr.steps.end(),
+bool lies_outside_of_frames(const ValueLocation& value_at) {
+  return value_at.kind == ValueLocation::Memory &&
+         std::none_of(value_at.expr.steps.begin(), value_at.expr.steps.end(),
                       [](const LocStep& step) { return step.op == LocStep::PushReg; });
 }
 
@@ -245,7 +245,7 @@ bool lies_outside_of_frames(const Spot& spot) {
 Begun start_at_exit(const TargetExpr& expr, const Scene& scene) {
   Begun begun = start(expr.name, scene);
   Navigator* at = std::get_if<Navigator>(&begun);
-  if (!at || lies_outside_of_frames(at->spot())) {
+  if (!at || lies_outside_of_frames(at->value_at())) {
     return begun;
   }
   TypeDie type = strip_type(at->type(), scene.index);
@@ -257,8 +257,8 @@ Begun start_at_exit(const TargetExpr& expr, const Scene& scene) {
                          expr.name, expr.name);
     return f;
   }
-  Spot given;
-  given.kind = Spot::Value;
+  ValueLocation given;
+  given.kind = ValueLocation::Value;
   given.expr.steps.push_back({LocStep::PushEntry, reference ? kEntryReference : kEntryBase});
   return Navigator(std::move(given), at->type(), "$" + expr.name, scene);
 }
@@ -306,7 +306,8 @@ TargetAnswer resolve_target(Dwarf_Die* function, const ProbePlace& place, const 
   Navigator& at = std::get<Navigator>(begun);
   TargetAnswer answer = expr.address_of ? at.address() : at.value();
   auto* failed = std::get_if<TargetFailure>(&answer);
-  if (failed && function && place.at_entry && expr.address_of && at.spot().kind != Spot::Memory) {
+  if (failed && function && place.at_entry && expr.address_of &&
+      at.value_at().kind != ValueLocation::Memory) {
     failed->help = fmt::format(
         "registers have it at the function's first instruction; at a line of {}() it may have an "
         "address: func(\"{}@FILE:LINE\")",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Values of target expressions, judged by gdb running the program and by the values it was given.
+// Values of target expressions, verdicts by gdb running the program and by the values it was given.
 #include <gtest/gtest.h>
 
 #include "compiler/debuginfo/module.h"

@@ -140,11 +140,11 @@ Status entry_value(const Dwarf_Op& op, const OpContext& context, Jumps& jumps, T
   }
   OpContext inner = context;  // and its attribute: elfutils does not know the unit of the other one
   inner.depth++;
-  DJ_TRY(const Spot spot, translate({ops, count}, inner));
-  if (spot.kind != Spot::Memory && spot.kind != Spot::Value) {
+  DJ_TRY(const ValueLocation value_at, translate({ops, count}, inner));
+  if (value_at.kind != ValueLocation::Memory && value_at.kind != ValueLocation::Value) {
     return unreadable_operation();
   }
-  stack.push(jumps.adopted(load(spot, 8, false).steps));
+  stack.push(jumps.adopted(load(value_at, 8, false).steps));
   return ok_status();
 }
 

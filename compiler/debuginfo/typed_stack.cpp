@@ -7,8 +7,8 @@
 
 #include <algorithm>
 
-#include "compiler/debuginfo/spot.h"
 #include "compiler/debuginfo/types.h"
+#include "compiler/debuginfo/value_location.h"
 
 namespace dj {
 

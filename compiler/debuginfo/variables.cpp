@@ -112,16 +112,16 @@ void collect_scope(Dwarf_Die* scope, bool outermost, const ProbePlace& place, Dw
 // lies what the caller has put onto the stack.
 constexpr int64_t kAboveFrame = 16;
 
-Result<Spot> constant_value(Dwarf_Attribute* attr) {
+Result<ValueLocation> constant_value(Dwarf_Attribute* attr) {
   Dwarf_Block block;
   if (std::optional<int64_t> value = signed_number(attr)) {
-    return constant_spot(reinterpret_cast<const unsigned char*>(&*value), sizeof *value);
+    return constant_location(reinterpret_cast<const unsigned char*>(&*value), sizeof *value);
   }
   if (dwarf_formblock(attr, &block) == 0 && block.length > 0) {
-    return constant_spot(block.data, block.length);
+    return constant_location(block.data, block.length);
   }
   if (const char* text = dwarf_formstring(attr)) {
-    return constant_spot(reinterpret_cast<const unsigned char*>(text), std::strlen(text) + 1);
+    return constant_location(reinterpret_cast<const unsigned char*>(text), std::strlen(text) + 1);
   }
   return Error{"its constant cannot be read"};
 }
@@ -149,12 +149,12 @@ bool holds_at_entry(std::span<const Dwarf_Op> ops, Convention convention) {
 
 // A library's variable may have a copy in the program (R_X86_64_COPY), or another object's goes
 // before it: the library's own code then asks the word that the loader has filled.
-std::optional<Spot> moved_by_loader(ScopedVariable& variable, DwarfIndex& index) {
+std::optional<ValueLocation> moved_by_loader(ScopedVariable& variable, DwarfIndex& index) {
   if (index.elf().is_program()) {
     return std::nullopt;
   }
   Result<LocExpr> address = foreign_address(index.elf(), linkage_name(&variable.die));
-  return address.ok() ? std::optional(Spot{address.take()}) : std::nullopt;
+  return address.ok() ? std::optional(ValueLocation{address.take()}) : std::nullopt;
 }
 
 uint64_t type_bytes(ScopedVariable& variable, DwarfIndex& index) {
@@ -185,28 +185,28 @@ uint64_t bytes_to_last(TypeDie type, DwarfIndex& index, int depth = 0) {
 }
 
 // No part of it is missing.
-bool is_whole(const Spot& spot, ScopedVariable& variable, DwarfIndex& index) {
-  if (spot.kind != Spot::Pieces) {
+bool is_whole(const ValueLocation& value_at, ScopedVariable& variable, DwarfIndex& index) {
+  if (value_at.kind != ValueLocation::Pieces) {
     return true;
   }
   const uint64_t bytes = bytes_to_last(type_of(&variable.die), index);
-  return bytes > 0 && spot.pieces.back().end() >= bytes &&
-         std::all_of(spot.pieces.begin(), spot.pieces.end(),
-                     [](const SpotPiece& piece) { return piece.known; });
+  return bytes > 0 && value_at.pieces.back().end() >= bytes &&
+         std::all_of(value_at.pieces.begin(), value_at.pieces.end(),
+                     [](const LocationPiece& piece) { return piece.known; });
 }
 
-Result<Spot> unlocated(ScopedVariable& variable, DwarfIndex& index) {
+Result<ValueLocation> unlocated(ScopedVariable& variable, DwarfIndex& index) {
   // "extern int x": the definition is in another unit, and the linker knows where.
   if (flag(&variable.die, DW_AT_external)) {
     if (uint64_t address = find_data_symbol(index.elf(), linkage_name(&variable.die))) {
-      Spot spot;
-      spot.expr.steps = {
+      ValueLocation value_at;
+      value_at.expr.steps = {
           {LocStep::PushConst, int64_t(address)}, {LocStep::PushBias}, {LocStep::Add}};
-      return spot;
+      return value_at;
     }
-    Spot spot;
-    DJ_TRY(spot.expr, foreign_address(index.elf(), linkage_name(&variable.die)));
-    return spot;
+    ValueLocation value_at;
+    DJ_TRY(value_at.expr, foreign_address(index.elf(), linkage_name(&variable.die)));
+    return value_at;
   }
   return Error{"it was optimized out"};
 }
@@ -251,8 +251,8 @@ Error changed_call() {
 
 // A parameter at the function's entry whose one location holds only behind the prologue: where the
 // caller has put it.
-Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
-                             const OpContext& context, const ProbePlace& place) {
+Result<ValueLocation> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
+                                      const OpContext& context, const ProbePlace& place) {
   if (place.is_clone) {
     return Error{"it was optimized out of this copy of the function"};
   }
@@ -264,11 +264,12 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
       convention_of(context.function, context.index) == Convention::SystemV &&
       !may_be_address(context.function, &variable.die, context.index);
   if (ops[0].atom == DW_OP_fbreg && int64_t(ops[0].number) >= kAboveFrame && is_stacked) {
-    Result<Spot> passed = translate(ops, context);
+    Result<ValueLocation> passed = translate(ops, context);
     if (passed.ok()) return passed;
   }
   if (ops.size() == 1 && is_stacked) {
-    if (std::optional<Spot> slot = stack_parameter(ops[0], context.function, context.index)) {
+    if (std::optional<ValueLocation> slot =
+            stack_parameter(ops[0], context.function, context.index)) {
       return std::move(*slot);
     }
   }
@@ -278,8 +279,8 @@ Result<Spot> before_prologue(ScopedVariable& variable, std::span<Dwarf_Op> ops,
 
 }  // namespace
 
-Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
-                    DwarfIndex& index) {
+Result<ValueLocation> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
+                             DwarfIndex& index) {
   if (std::optional<Dwarf_Attribute> constant = attribute(&variable.die, DW_AT_const_value)) {
     return constant_value(&*constant);
   }
@@ -298,12 +299,13 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
                   : std::nullopt;
   };
   if (found < 1) {
-    std::optional<Spot> spot = passed();
-    if (!spot && found < 0) {  // gcc's DW_OP_GNU_uninit, among others
+    std::optional<ValueLocation> value_at = passed();
+    if (!value_at && found < 0) {  // gcc's DW_OP_GNU_uninit, among others
       return Error{std::string("elfutils cannot read its location: ") + dwarf_errmsg(-1),
                    Fail::Unsupported};
     }
-    return spot ? Result<Spot>(std::move(*spot)) : Error{"it has no location here"};
+    return value_at ? Result<ValueLocation>(std::move(*value_at))
+                    : Error{"it has no location here"};
   }
   OpContext context{index, function, &*location, pc, place.at_entry, 0, &variable.die};
   const bool early = place.at_entry && variable.parameter && !is_list(&*location);
@@ -311,28 +313,28 @@ Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePl
     return before_prologue(variable, {ops, count}, context, place);
   }
   if (count == 1 && ops[0].atom == DW_OP_addr && flag(&variable.die, DW_AT_external)) {
-    if (std::optional<Spot> moved = moved_by_loader(variable, index)) {
+    if (std::optional<ValueLocation> moved = moved_by_loader(variable, index)) {
       return *moved;
     }
   }
   if (count == 1 && may_be_address_at(function, &variable.die, ops[0], index)) {
     return Error{"the compiler does not say whether its address lies there, or it itself"};
   }
-  Result<Spot> there = translate({ops, count}, context);
+  Result<ValueLocation> there = translate({ops, count}, context);
   if (listed && (!there.ok() || !is_whole(there.value(), variable, index))) {
-    if (std::optional<Spot> spot = passed()) {
-      return std::move(*spot);
+    if (std::optional<ValueLocation> value_at = passed()) {
+      return std::move(*value_at);
     }
   }
-  DJ_TRY(Spot spot, std::move(there));
-  if (arch::is_x87(spot.reg) && type_bytes(variable, index) != kExtendedBytes) {
-    spot.expr = rounded_from_x87(spot.reg, type_bytes(variable, index) == sizeof(float));
-    spot.reg = -1;
+  DJ_TRY(ValueLocation value_at, std::move(there));
+  if (arch::is_x87(value_at.reg) && type_bytes(variable, index) != kExtendedBytes) {
+    value_at.expr = rounded_from_x87(value_at.reg, type_bytes(variable, index) == sizeof(float));
+    value_at.reg = -1;
   }
   if (place.at_entry && !variable.parameter) {
-    spot.in_frame = false;  // its slot may lie below the stack that exists so far
+    value_at.in_frame = false;  // its slot may lie below the stack that exists so far
   }
-  return spot;
+  return value_at;
 }
 
 namespace {

@@ -31,8 +31,8 @@ std::optional<ScopedVariable> find_unit_variable(const std::string& name, const 
 std::vector<std::string> unit_variables(Dwarf_Die* function);
 
 // Where the variable is at the place; the error is the reason why it is nowhere.
-Result<Spot> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
-                    DwarfIndex& index);
+Result<ValueLocation> locate(ScopedVariable& variable, Dwarf_Die* function, const ProbePlace& place,
+                             DwarfIndex& index);
 // "+0x4..+0x20": parts of the function in which the variable has a location; empty: none.
 std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, DwarfIndex& index);
 

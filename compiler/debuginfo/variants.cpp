@@ -163,14 +163,14 @@ void TextWriter::variant_members(const Navigator& at, Dwarf_Die* owner, int dept
 void TextWriter::fortran_text(Navigator& at) {
   std::optional<LocExpr> length = at.string_length();
   const uint64_t bytes = number(&*at.type(), DW_AT_byte_size).value_or(0);
-  if (at.spot().kind != Spot::Memory || (!length && bytes == 0)) {
+  if (at.value_at().kind != ValueLocation::Memory || (!length && bytes == 0)) {
     unknown();
     return;
   }
   TargetText::Item item;
   item.defined = true;
   item.as = TargetText::Item::As::Text;
-  item.value = at.spot().expr;
+  item.value = at.value_at().expr;
   item.limit = length ? 0 : uint32_t(bytes);
   item.length = length.value_or(LocExpr());
   add(std::move(item));

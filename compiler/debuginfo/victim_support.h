@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: small programs compiled on the spot, and gdb as the judge of what a LocExpr yields.
+// For tests: small programs compiled on the location, and gdb as the judge of what a LocExpr
+// yields.
 #pragma once
 #include <gtest/gtest.h>
 #include <unistd.h>

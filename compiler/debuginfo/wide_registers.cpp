@@ -24,7 +24,8 @@ Bytes code_of(Dwarf_Die* function, const DwarfIndex& index) {
   return all.first(std::min(all.size(), size_t(end - begin)));
 }
 
-// vmovups, vmovaps, vmovdqa and their kin: a register to memory or a register, and back.
+// vmovups, vmovaps, vmovdqa and their session processes: a register to memory or a register, and
+// back.
 bool is_store(uint8_t op) { return op == 0x11 || op == 0x29 || op == 0x7f; }
 bool is_load(uint8_t op) { return op == 0x10 || op == 0x28 || op == 0x6f; }
 

@@ -42,15 +42,15 @@ Way way_of(TypeDie type, DwarfIndex& index) {
 }
 
 // What lies where an address says that lies in `place`.
-Spot at_address(const Spot& place) {
-  Spot spot;
-  spot.expr = place.kind == Spot::Value ? place.expr : load(place, 8, false);
-  return spot;
+ValueLocation at_address(const ValueLocation& place) {
+  ValueLocation value_at;
+  value_at.expr = place.kind == ValueLocation::Value ? place.expr : load(place, 8, false);
+  return value_at;
 }
 
 }  // namespace
 
-Result<Spot> windows_result(Dwarf_Die* function, DwarfIndex& index) {
+Result<ValueLocation> windows_result(Dwarf_Die* function, DwarfIndex& index) {
   switch (way_of(type_of(function), index)) {
     case Way::Integer:
       return register_word(arch::kRax);
@@ -83,16 +83,17 @@ std::optional<int> windows_place(Dwarf_Die* function, Dwarf_Die* parameter, Dwar
   return std::nullopt;
 }
 
-Result<Spot> windows_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index) {
+Result<ValueLocation> windows_argument(Dwarf_Die* function, Dwarf_Die* parameter,
+                                       DwarfIndex& index) {
   const std::optional<int> place = windows_place(function, parameter, index);
   if (!place) {
     return Error{"where a function of Windows' convention has it at its entry is not known"};
   }
   const Way way = way_of(type_of(parameter), index);
-  const Spot spot = *place >= kWindowsRegisters ? stack_spot(uint64_t(*place) * 8)
-                    : way == Way::Vector        ? register_word(arch::kXmm0 + *place)
-                                                : register_word(kWindowsIntegers[*place]);
-  return way == Way::Address ? at_address(spot) : spot;
+  const ValueLocation value_at = *place >= kWindowsRegisters ? stack_location(uint64_t(*place) * 8)
+                                 : way == Way::Vector        ? register_word(arch::kXmm0 + *place)
+                                                      : register_word(kWindowsIntegers[*place]);
+  return way == Way::Address ? at_address(value_at) : value_at;
 }
 
 }  // namespace dj

@@ -3,7 +3,7 @@
 // ms_abi (Wine's, EFI's). Only for this room.
 #pragma once
 #include "compiler/debuginfo/dwarf_index.h"
-#include "compiler/debuginfo/spot.h"
+#include "compiler/debuginfo/value_location.h"
 
 namespace dj {
 
@@ -16,7 +16,8 @@ constexpr int kWindowsRegisters = 4;
 std::optional<int> windows_place(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index);
 
 // As system_v_argument() and system_v_result(). The error: compilers differ, so it is not known.
-Result<Spot> windows_argument(Dwarf_Die* function, Dwarf_Die* parameter, DwarfIndex& index);
-Result<Spot> windows_result(Dwarf_Die* function, DwarfIndex& index);
+Result<ValueLocation> windows_argument(Dwarf_Die* function, Dwarf_Die* parameter,
+                                       DwarfIndex& index);
+Result<ValueLocation> windows_result(Dwarf_Die* function, DwarfIndex& index);
 
 }  // namespace dj

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Open scripts are kept whole: an editor sends all of a text with each change, and all is judged
+// Open scripts are kept whole: an editor sends all of a text with each change, and all is verdicts
 // anew (a thousand lines take some 30 ms). Columns of the protocol are UTF-16 units, djtap's bytes.
 #include "compiler/editor/language_server.h"
 

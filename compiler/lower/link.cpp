@@ -11,7 +11,7 @@
 #include <memory>
 
 #include "compiler/lower/agent_blob.h"
-#include "compiler/lower/island_memory.h"
+#include "compiler/lower/area_memory.h"
 #include "compiler/stages/image.h"
 #include "runtime/shared/thread_table.h"
 
@@ -22,7 +22,7 @@ namespace jitlink = llvm::jitlink;
 
 // One link() run: what both halves share.
 struct Session {
-  ir::IslandMemory memory;
+  ir::AreaMemory memory;
   std::map<std::string, uint64_t> symbols;
   std::string failure;  // the first one
   void fail(llvm::Error error) {
@@ -103,7 +103,7 @@ std::string_view view(const std::vector<uint8_t>& bytes) {
 Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
                     const AgentPlaces& places) {
   const std::map<std::string, uint64_t> numbers = numbers_of(places);
-  Session session{ir::IslandMemory(base, working), numbers, {}};
+  Session session{ir::AreaMemory(base, working), numbers, {}};
   Half agent, handlers;
   place(session, agent, agent_object(), "agent");
   if (session.failure.empty()) place(session, handlers, view(image.object), "handlers");

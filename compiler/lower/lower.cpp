@@ -80,8 +80,8 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   const Task task{ir::fixed_bytes(program, layout), in_target(plan), layout, options.abi.has_rseq};
   const std::string key = keeps ? key_of(*module, task) : "";
   if (keeps) image.object = options.kept->find(key);
-  image.is_kept = !image.object.empty();
-  if (image.is_kept) return image;
+  image.is_cached = !image.object.empty();
+  if (image.is_cached) return image;
   const Status done = ir::survive([&] { return compile(*module, task, options, image); });
   if (!done.ok()) {  // perhaps in the middle of a pass, so that it cannot be freed
     static_cast<void>(module.release());   // NOLINT(bugprone-unused-return-value)

@@ -128,7 +128,7 @@ llvm::FunctionCallee Unit::declare(std::string_view name, std::string_view kinds
       module.getOrInsertFunction(llvm::StringRef(name.data(), name.size()), type);
   auto* function = llvm::cast<llvm::Function>(callee.getCallee());
   function->setDoesNotThrow();
-  function->setDSOLocal(true);  // the agent lies in the same island: no table between
+  function->setDSOLocal(true);  // the agent lies in the same code area: no table between
   function->setVisibility(llvm::GlobalValue::HiddenVisibility);
   return callee;
 }

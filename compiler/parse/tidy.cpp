@@ -237,7 +237,7 @@ class Tidier {
 };
 
 // Runs the filters that tell tokens apart over the tokens without the comments between them.
-bool tell_apart(Lexemes& all, Diags& diags) {
+bool distinguish(Lexemes& all, Diags& diags) {
   Lexemes tokens;
   std::copy_if(all.begin(), all.end(), std::back_inserter(tokens),
                [](const Lexeme& lexeme) { return !is_comment(lexeme); });
@@ -265,7 +265,7 @@ bool same_tokens(std::string_view a, std::string_view b, uint32_t file) {
 std::string tidy(const Sources& sources, uint32_t file, Diags& diags) {
   const Source& source = sources.files.at(file);
   Lexemes all = lex(source.text, file, Comments::Keep);
-  if (!tell_apart(all, diags)) return source.text;
+  if (!distinguish(all, diags)) return source.text;
   std::string text = Tidier(source, std::move(all)).run();
   // Two tokens that a blank kept apart must not become one; then the text is better left alone.
   return same_tokens(source.text, text, file) ? text : source.text;

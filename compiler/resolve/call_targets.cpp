@@ -89,7 +89,8 @@ bool plan_text_form(const TargetExpr& expr, const Site& site, SiteTargets& out, 
   return true;
 }
 
-// int_arg(n) and its kin at a system call: its nth argument, where the kernel finds it.
+// int_arg(n) and its session processes at a system call: its nth argument, where the kernel finds
+// it.
 bool plan_argument(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
                    std::optional<TargetFailure>& failure) {
   const bool whole = expr.name != "double_arg" && expr.name != "float_arg";

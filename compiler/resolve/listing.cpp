@@ -106,7 +106,7 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
       continue;  // its sites are those of forked children
     }
     name_functions(meaning.sites, [&](ModuleId id) -> Module& { return *modules.open(id); });
-    tell_apart(meaning.sites, modules);
+    distinguish(meaning.sites, modules);
     const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
     const NameCounts counts = count_names(meaning.sites);
     for (const Site& site : meaning.sites) {

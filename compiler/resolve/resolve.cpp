@@ -109,12 +109,12 @@ class Resolver {
     if (!kind) {
       return false;
     }
-    const bool later = modules_.first_new() > 0;  // most points mean nothing in these objects
-    PointQuery query{point, modules_, diags, later || optional};
+    const bool dlopened = modules_.first_new() > 0;  // most points mean nothing in these objects
+    PointQuery query{point, modules_, diags, dlopened || optional};
     PointMeaning meaning;
     kind->find(query, meaning);
     plan_.awaits_objects = plan_.awaits_objects || may_come_later(point);
-    if (meaning.host && !later) {
+    if (meaning.host && !dlopened) {
       add_host(id, meaning, point);
     }
     point_ = size_t(&point - program_.probes[id].points.data());
@@ -122,7 +122,7 @@ class Resolver {
         add_sites(id, meaning.sites, query.optional || meaning.host.has_value(), wants_site);
     add_forks(id, meaning.forks);
     const bool in_library = point.components.size() > 1 && point.components[1].name == "library";
-    plan_.expects_objects = plan_.expects_objects || (in_library && !added && !later);
+    plan_.expects_objects = plan_.expects_objects || (in_library && !added && !dlopened);
     return added || meaning.host;
   }
 

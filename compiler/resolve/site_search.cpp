@@ -211,8 +211,8 @@ bool names_an_object(PointQuery& query, const FunctionPattern& pattern) {
 // tried, '?', may as well be missing.
 void fetch_for_wildcard(PointQuery& query, const FunctionPattern& pattern,
                         const std::vector<size_t>& objects) {
-  const bool is_later = query.modules.first_new() > 0;  // nobody waits
-  if (!pattern.is_wild() || (query.point.optional && !is_later)) return;
+  const bool is_dlopened = query.modules.first_new() > 0;  // nobody waits
+  if (!pattern.is_wild() || (query.point.optional && !is_dlopened)) return;
   const bool is_named = names_an_object(query, pattern);
   for (size_t i : objects) {
     if (Module* file = is_named || i == 0 ? query.modules.open(i) : nullptr) file->fetch_symbols();
@@ -247,8 +247,8 @@ bool find_pattern(PointQuery& query, FunctionPattern pattern, Span span, const S
   }
   // What the program opens later is asked for where the script means that object: elsewhere the
   // name may be another's, and '?' says no more than that it comes later.
-  const bool is_later = query.modules.first_new() > 0;
-  const bool may_be_there = is_later ? names_an_object(query, pattern) : !query.point.optional;
+  const bool is_dlopened = query.modules.first_new() > 0;
+  const bool may_be_there = is_dlopened ? names_an_object(query, pattern) : !query.point.optional;
   const bool is_unknown = sites.empty() && tally.ifuncs.empty() && tally.refused.empty() &&
                           tally.missing.empty() && may_be_there;
   // Another object's symbols are of no use where these have the name.

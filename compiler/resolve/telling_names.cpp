@@ -93,7 +93,7 @@ std::string name_of(const Site& site, Module& file) {
   return name.empty() ? whole_name(site.symbol) : name;
 }
 
-void tell_apart_in(Module& file, const std::vector<Site*>& sites) {
+void distinguish_in(Module& file, const std::vector<Site*>& sites) {
   const std::vector<Symbol>& symbols = file.symbols().functions;
   std::set<std::string> asked;
   for (const Site* site : sites) asked.insert(site->function);
@@ -119,10 +119,10 @@ void tell_apart_in(Module& file, const std::vector<Site*>& sites) {
 
 }  // namespace
 
-void tell_apart(std::span<Site> sites, ModuleSet& modules) {
+void distinguish(std::span<Site> sites, ModuleSet& modules) {
   std::unordered_map<size_t, std::vector<Site*>> by_module;
   for (Site& site : sites) by_module[size_t(site.module)].push_back(&site);
-  for (const auto& [module, its] : by_module) tell_apart_in(*modules.open(module), its);
+  for (const auto& [module, its] : by_module) distinguish_in(*modules.open(module), its);
 }
 
 }  // namespace dj

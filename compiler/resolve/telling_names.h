@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tell_apart(): names in lists that mean one function each.
+// distinguish(): names in lists that mean one function each.
 #pragma once
 #include <span>
 
@@ -10,6 +10,6 @@ namespace dj {
 
 // Of sites whose name means other functions of their object too, makes Site::function the whole
 // name: "scale(int)", "twice<long>(long)", "::f(int)" beside ns::f(int).
-void tell_apart(std::span<Site> sites, ModuleSet& modules);
+void distinguish(std::span<Site> sites, ModuleSet& modules);
 
 }  // namespace dj

@@ -26,7 +26,7 @@ struct Image {
   std::vector<uint8_t> object;  // ELF relocatable with all handlers ("dj_handler_N") and functions
   std::vector<Span> spans;      // by dj_raise span index
   std::string ir, assembly;     // filled when asked for (--dump=ir, asm), else empty
-  bool is_kept = false;         // the object is an earlier session's
+  bool is_cached = false;       // the object is an earlier session's
 };
 
 // What a detour must push for a handler: registers (DWARF numbers) as stack arguments, first one at
@@ -45,7 +45,7 @@ struct HandlerAbi {
 
 // Objects of earlier sessions. The key (some kilobytes, any bytes) is all that an object is made
 // from but djtap itself: its owner must keep objects of different builds apart.
-struct KeptObjects {
+struct ObjectCache {
   std::function<std::vector<uint8_t>(const std::string& key)> find;  // empty: there is none
   std::function<void(const std::string& key, const std::vector<uint8_t>& object)> keep;
 };
@@ -55,7 +55,7 @@ struct EmitOptions {
   TargetAbi abi;
   bool want_ir = false, want_assembly = false;
   std::vector<Span> spans;  // of an earlier image of the session: Image::spans begins with them
-  const KeptObjects* kept = nullptr;  // null, or texts are wanted: all is compiled
+  const ObjectCache* kept = nullptr;  // null, or texts are wanted: all is compiled
 };
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
                     const EmitOptions& options, std::vector<HandlerAbi>& abis);

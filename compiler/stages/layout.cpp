@@ -196,15 +196,15 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
   }
   lay_out_constants(program, facts, layout, cursor);
   lay_out_strings(layout, cursor);
-  const bool later = plan.awaits_objects;
+  const bool dlopened = plan.awaits_objects;
   header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) +
-                      (later ? kLaterSites : 0);
+                      (dlopened ? kDlopenedSites : 0);
   header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
-  if (keeps_calls(plan) || later) header.captures = cursor.take(sizeof(abi::Captures), kLine);
+  if (keeps_calls(plan) || dlopened) header.captures = cursor.take(sizeof(abi::Captures), kLine);
   header.debug_entry = cursor.take(sizeof(abi::DebugEntry), kLine);
   if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
-  layout.later_traps = later ? kLaterTraps : 0;
-  layout.trap_bytes = abi::trap_table_bytes(most_traps(plan), layout.later_traps);
+  layout.dlopened_traps = dlopened ? kDlopenedTraps : 0;
+  layout.trap_bytes = abi::trap_table_bytes(most_traps(plan), layout.dlopened_traps);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);
 }
 
@@ -222,7 +222,8 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
   layout.string_data = cursor.take(abi::strings_data_bytes(string_bytes), kPage);
   if (header.captures != 0)
     layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
-  layout.trap_data_bytes = abi::trap_data_bytes(most_traps(plan), layout.later_traps, layout.cpus);
+  layout.trap_data_bytes =
+      abi::trap_data_bytes(most_traps(plan), layout.dlopened_traps, layout.cpus);
   layout.trap_data = cursor.take(layout.trap_data_bytes, kPage);
   layout.sample_words = cursor.take(8 * plan.host_probes.size(), kLine);
 }

@@ -18,17 +18,17 @@ namespace dj {
 
 // Limits a session may set by -D NAME=VALUE; SystemTap's names.
 struct Limits {
-  int64_t max_map_entries = 2048;    // MAXMAPENTRIES
-  int64_t max_string_len = 512;      // MAXSTRINGLEN
-  int64_t max_action = 1000;         // MAXACTION in a probe in the target (MAXACTION_HOST elsewhere)
-  int64_t max_action_host = 1000000; // for begin, end and timer handlers
-  int64_t max_nesting = 10;          // MAXNESTING
-  int64_t max_backtrace = 20;        // MAXBACKTRACE: frames of ubacktrace() and its kin
-  int64_t max_errors = 0;            // MAXERRORS: end the session after more script errors; 0: never
-  int64_t trap_cache = 0;            // TRAPCACHE: 1: the per-CPU cache in front of the int3 table
-  int64_t ring_bytes = 1 << 20;      // a CPU's event ring (power of two)
-  int64_t string_bytes = 16 << 20;   // interned strings of a session
-  int64_t contexts = 64;             // handlers at once that need scratch memory
+  int64_t max_map_entries = 2048;  // MAXMAPENTRIES
+  int64_t max_string_len = 512;    // MAXSTRINGLEN
+  int64_t max_action = 1000;       // MAXACTION in a probe in the target (MAXACTION_HOST elsewhere)
+  int64_t max_action_host = 1000000;  // for begin, end and timer handlers
+  int64_t max_nesting = 10;           // MAXNESTING
+  int64_t max_backtrace = 20;    // MAXBACKTRACE: frames of ubacktrace() and its session processes
+  int64_t max_errors = 0;        // MAXERRORS: end the session after more script errors; 0: never
+  int64_t trap_cache = 0;        // TRAPCACHE: 1: the per-CPU cache in front of the int3 table
+  int64_t ring_bytes = 1 << 20;  // a CPU's event ring (power of two)
+  int64_t string_bytes = 16 << 20;  // interned strings of a session
+  int64_t contexts = 64;            // handlers at once that need scratch memory
 };
 
 // The threads' own rows of counters (runtime/shared/thread_rows.h) are not more bytes: a gs base
@@ -36,36 +36,37 @@ struct Limits {
 constexpr uint64_t kThreadRowsBytes = 4 << 20;
 
 struct GlobalSlot {
-  uint64_t address = 0;         // Scalar: the word. Stats: row 0. Array: the Map. Counter: unused
-  uint64_t data = 0;            // Array: its MapWords
-  uint32_t counter = 0;         // Counter: its number
-  uint32_t stride = 0;          // Stats: bytes from row to row
-  abi::StatShape shape = {};    // Stats and arrays of Stat
-  uint64_t shape_address = 0;   // where the arena holds a copy of shape
+  uint64_t address = 0;        // Scalar: the word. Stats: row 0. Array: the Map. Counter: unused
+  uint64_t data = 0;           // Array: its MapWords
+  uint32_t counter = 0;        // Counter: its number
+  uint32_t stride = 0;         // Stats: bytes from row to row
+  abi::StatShape shape = {};   // Stats and arrays of Stat
+  uint64_t shape_address = 0;  // where the arena holds a copy of shape
 };
 
 struct Layout {
-  uint64_t base = 0;    // below 2 GB
-  uint64_t bytes = 0;   // page-aligned; the arena is sparse
+  uint64_t base = 0;   // below 2 GB
+  uint64_t bytes = 0;  // page-aligned; the arena is sparse
   uint32_t cpus = 1;
   abi::Arena arena() const { return {base, bytes}; }
   Limits limits;
-  abi::Header header = {};  // filled but for what only the session knows (pid, ticket, tsc, trap_table)
-  std::vector<GlobalSlot> globals;              // by GlobalId
-  std::vector<std::string> constant_texts;      // interned by the controller at start
-  std::vector<uint64_t> constant_words;  // constants: address of each one's ArenaRef<const Str>
+  abi::Header header =
+      {};  // filled but for what only the session knows (pid, ticket, tsc, trap_table)
+  std::vector<GlobalSlot> globals;          // by GlobalId
+  std::vector<std::string> constant_texts;  // interned by the controller at start
+  std::vector<uint64_t> constant_words;     // constants: address of each one's ArenaRef<const Str>
   uint64_t string_constants = 0, string_data = 0;  // addresses of what strings_init() wants
   abi::RefRange refs = {};                         // what StrWords may refer to
   uint64_t capture_data = 0;                       // address of what captures_init() wants; 0: none
-  uint32_t thread_rows = 0;                     // ThreadRows::count
+  uint32_t thread_rows = 0;                        // ThreadRows::count
   // Address of the first of the threads' own rows of counters.
   uint64_t thread_words() const {
     return header.counters + (uint64_t{cpus + 1} << header.counter_shift);
   }
-  uint64_t trap_table = 0, trap_bytes = 0;      // room for the int3 look-up (trap.h)
+  uint64_t trap_table = 0, trap_bytes = 0;  // room for the int3 look-up (trap.h)
   uint64_t trap_data = 0, trap_data_bytes = 0;
-  uint64_t sample_words = 0;  // a word for each host probe: not 0 while its sample is under way
-  uint64_t later_traps = 0;                     // of which for objects that are opened later
+  uint64_t sample_words = 0;    // a word for each host probe: not 0 while its sample is under way
+  uint64_t dlopened_traps = 0;  // of which for objects that are opened later
 };
 
 // The array `global` in `layout`; the form's shape is slot's.
@@ -75,13 +76,13 @@ abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout
 // free in both processes; kNominalBase where no target exists (--stop-after, tests). Pure.
 constexpr uint64_t kNominalBase = 0x40000000;
 // Room for sites and handlers in objects that the target opens later (Plan::awaits_objects).
-constexpr uint32_t kLaterSites = 262'144, kLaterHandlers = 4096, kLaterTraps = 65'536;
+constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 4096, kDlopenedTraps = 65'536;
 // Handlers that may keep calls until they return.
 inline uint64_t capture_handlers(const Plan& plan) {
-  return plan.handlers.size() + (plan.awaits_objects ? kLaterHandlers : 0);
+  return plan.handlers.size() + (plan.awaits_objects ? kDlopenedHandlers : 0);
 }
 // stack_bytes: room for the StackTables (runtime/shared/unwind.h); 0: none.
-Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus, uint64_t base,
-               uint64_t stack_bytes = 0);
+Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus,
+               uint64_t base, uint64_t stack_bytes = 0);
 
 }  // namespace dj

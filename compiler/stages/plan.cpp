@@ -18,9 +18,9 @@ char site_letter(SiteKind kind) {
 
 const Site* site_numbered(const Plan& plan, uint32_t number) {
   if (number < plan.sites.size()) return &plan.sites[number];
-  const size_t first_later = plan.sites.size() + plan.host_probes.size();
-  if (number < first_later || number - first_later >= plan.later.size()) return nullptr;
-  return &plan.later[number - first_later];
+  const size_t first_dlopened = plan.sites.size() + plan.host_probes.size();
+  if (number < first_dlopened || number - first_dlopened >= plan.dlopened.size()) return nullptr;
+  return &plan.dlopened[number - first_dlopened];
 }
 
 }  // namespace dj

@@ -9,7 +9,7 @@
 #include <variant>
 #include <vector>
 
-#include "compiler/base/rare.h"
+#include "compiler/base/boxed_optional.h"
 #include "compiler/stages/location.h"
 #include "compiler/stages/program.h"
 
@@ -65,14 +65,14 @@ struct Site {
   uint64_t function_begin = 0, function_end = 0;
   std::string function;  // as a person writes it (demangled); empty where nobody asks
   std::string symbol;    // as the linker wrote it
-  RareText file;
+  BoxedText file;
   uint32_t line = 0;   // declaration or statement; may be empty
   uint64_t scope = 0;  // debug info's mark of the inlined copy whose variables are meant; 0: none
-  Rare<CallOf> call;
-  Rare<MarkOf> mark;
-  Rare<StubOf> stub;
-  Rare<SyscallOf> syscall;
-  RareText listed;  // as -l writes it behind process(..), when kind and name do not say it all
+  BoxedOptional<CallOf> call;
+  BoxedOptional<MarkOf> mark;
+  BoxedOptional<StubOf> stub;
+  BoxedOptional<SyscallOf> syscall;
+  BoxedText listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
 };
 
@@ -186,9 +186,9 @@ struct Plan {
   // Of a plan for objects that came later: the session's numbers of its first site and handler.
   SiteId first_site = 0;
   HandlerId first_handler = 0;
-  std::vector<Site> later;  // sites of such plans, numbered behind host_probes
+  std::vector<Site> dlopened;  // sites of such plans, numbered behind host_probes
   // Of the handlers of such plans, numbered behind `handlers`: the probe whose calls one follows.
-  std::vector<std::optional<ProbeId>> later_calls;
+  std::vector<std::optional<ProbeId>> dlopened_calls;
 };
 // The site of that number in the session; null: a host probe's, or none.
 const Site* site_numbered(const Plan& plan, uint32_t number);

@@ -196,8 +196,8 @@ void agent::forget_calls(abi::ThreadBlock* block) {
   }
 }
 
-DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
-                             uint32_t words) {
+DJ_COLD_CALL void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
+                                  uint32_t words) {
   Place place(handler, slot);
   if (place.own == nullptr && take_block(place.tid)) place = Place(handler, slot);
   count(&count_of(handler).entered);
@@ -218,8 +218,8 @@ DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* va
   fill(place, *entry);
 }
 
-DJ_RARE uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
-                                 uint32_t words) {
+DJ_COLD_CALL uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
+                                      uint32_t words) {
   Place place(handler, slot);
   abi::Capture* entry = find(place, abi::kCalled);
   if (entry == nullptr) {

@@ -4,16 +4,17 @@
 // threads.
 #pragma once
 #include "runtime/agent/arena.h"
-#include "runtime/agent/rare.h"
+#include "runtime/agent/cold_call.h"
 #include "runtime/agent/thread.h"
 #include "runtime/shared/capture.h"
 
 #pragma GCC visibility push(hidden)
 extern "C" {
 // capture.cpp. What dj_capture_store and dj_capture_take do, whatever stands in the bucket.
-DJ_RARE void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
-                             uint32_t words);
-DJ_RARE uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words);
+DJ_COLD_CALL void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
+                                  uint32_t words);
+DJ_COLD_CALL uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
+                                      uint32_t words);
 }
 #pragma GCC visibility pop
 

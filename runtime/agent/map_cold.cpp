@@ -72,7 +72,7 @@ void give_up_oldest(const abi::Map* map) {
 
 }  // namespace
 
-DJ_RARE void dj_map_release(const abi::Map* map, abi::MapNode* node) {
+DJ_COLD_CALL void dj_map_release(const abi::Map* map, abi::MapNode* node) {
   abi::MapWords* words = abi::map_words(agent::place(), map);
   uint64_t offset = reinterpret_cast<uint64_t>(node) -
                     reinterpret_cast<uint64_t>(abi::map_node(agent::place(), map, 0));
@@ -84,8 +84,8 @@ DJ_RARE void dj_map_release(const abi::Map* map, abi::MapNode* node) {
   }
 }
 
-DJ_RARE uint64_t dj_map_unlink(const abi::Map* map, uint64_t* prev, uint64_t link,
-                               abi::MapNode* node) {
+DJ_COLD_CALL uint64_t dj_map_unlink(const abi::Map* map, uint64_t* prev, uint64_t link,
+                                    abi::MapNode* node) {
   uint64_t next = abi::load(&node->link);
   if ((next & abi::kLinkMark) == 0) {
     uint64_t marked = agent::next_link(next, agent::link_index(next)) | abi::kLinkMark;
@@ -102,8 +102,8 @@ DJ_RARE uint64_t dj_map_unlink(const abi::Map* map, uint64_t* prev, uint64_t lin
   return past;
 }
 
-DJ_RARE bool dj_map_insert(const abi::Map* map, const uint64_t* keys, uint32_t hash,
-                           uint64_t value) {
+DJ_COLD_CALL bool dj_map_insert(const abi::Map* map, const uint64_t* keys, uint32_t hash,
+                                uint64_t value) {
   uint32_t index = take_node(map);
   for (uint32_t tries = 0; index == 0 && map->wrap && tries < map->capacity; ++tries) {
     give_up_oldest(map);
@@ -131,7 +131,7 @@ DJ_RARE bool dj_map_insert(const abi::Map* map, const uint64_t* keys, uint32_t h
   return true;
 }
 
-DJ_RARE int64_t dj_map_look(const abi::Map* map, const uint64_t* keys, uint32_t hash) {
+DJ_COLD_CALL int64_t dj_map_look(const abi::Map* map, const uint64_t* keys, uint32_t hash) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.node == nullptr) return 0;
@@ -141,8 +141,8 @@ DJ_RARE int64_t dj_map_look(const abi::Map* map, const uint64_t* keys, uint32_t 
   return 0;
 }
 
-DJ_RARE uint64_t dj_map_change(const abi::Map* map, const uint64_t* keys, uint32_t hash,
-                               uint32_t op, uint64_t operand, uint64_t* old) {
+DJ_COLD_CALL uint64_t dj_map_change(const abi::Map* map, const uint64_t* keys, uint32_t hash,
+                                    uint32_t op, uint64_t operand, uint64_t* old) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.given_up) break;
@@ -163,8 +163,8 @@ DJ_RARE uint64_t dj_map_change(const abi::Map* map, const uint64_t* keys, uint32
   return agent::apply(op, 0, operand);
 }
 
-DJ_RARE void dj_map_add_sample(const abi::Map* map, const uint64_t* keys, uint32_t hash,
-                               int64_t sample) {
+DJ_COLD_CALL void dj_map_add_sample(const abi::Map* map, const uint64_t* keys, uint32_t hash,
+                                    int64_t sample) {
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     Found found = agent::map_find(map, keys, hash);
     if (found.given_up) return;

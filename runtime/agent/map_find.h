@@ -18,29 +18,29 @@
 //   of these steps leaves at most one node that is never used again.
 #pragma once
 #include "runtime/agent/arena.h"
-#include "runtime/agent/rare.h"
+#include "runtime/agent/cold_call.h"
 #include "runtime/shared/map.h"
 
 #pragma GCC visibility push(hidden)
 extern "C" {
 // map_cold.cpp. Takes the dead `node`, to which *prev led as `link`, out of its chain. Returns
 // *prev's new value, or 0: something changed, walk again.
-DJ_RARE uint64_t dj_map_unlink(const dj::abi::Map* map, uint64_t* prev, uint64_t link,
-                               dj::abi::MapNode* node);
+DJ_COLD_CALL uint64_t dj_map_unlink(const dj::abi::Map* map, uint64_t* prev, uint64_t link,
+                                    dj::abi::MapNode* node);
 // Inserts an element; `value`: the word, or the first sample. False: there is one already.
-DJ_RARE bool dj_map_insert(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
-                           uint64_t value);
+DJ_COLD_CALL bool dj_map_insert(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
+                                uint64_t value);
 // The last user of an unlinked node left.
-DJ_RARE void dj_map_release(const dj::abi::Map* map, dj::abi::MapNode* node);
+DJ_COLD_CALL void dj_map_release(const dj::abi::Map* map, dj::abi::MapNode* node);
 // The word of an element wherever it stands, 0 without one.
-DJ_RARE int64_t dj_map_look(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash);
+DJ_COLD_CALL int64_t dj_map_look(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash);
 // element = element op operand, from 0 when absent, whatever stands in the way. Returns the new
 // value; *old: the one before.
-DJ_RARE uint64_t dj_map_change(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
-                               uint32_t op, uint64_t operand, uint64_t* old);
+DJ_COLD_CALL uint64_t dj_map_change(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
+                                    uint32_t op, uint64_t operand, uint64_t* old);
 // Adds a sample to an element of an array of statistics, whatever stands in the way.
-DJ_RARE void dj_map_add_sample(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
-                               int64_t sample);
+DJ_COLD_CALL void dj_map_add_sample(const dj::abi::Map* map, const uint64_t* keys, uint32_t hash,
+                                    int64_t sample);
 }
 #pragma GCC visibility pop
 
@@ -128,7 +128,7 @@ inline bool map_walk(const abi::Map* map, const uint64_t* keys, uint32_t hash, F
 // *left: as map_walk() has it.
 inline Found map_find(const abi::Map* map, const uint64_t* keys, uint32_t hash, uint64_t* left) {
   Found found;
-  for (uint32_t tries = 0; tries<kMapTries&& * left> 0; ++tries) {
+  for (uint32_t tries = 0; tries < kMapTries && *left > 0; ++tries) {
     if (map_walk(map, keys, hash, &found, left)) return found;
   }
   count_skip(abi::kSkipMapBusy);

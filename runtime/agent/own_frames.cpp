@@ -114,12 +114,12 @@ uint64_t description_in(const abi::FrameHeader& header, uint64_t pc) {
 }
 
 // The detour that pc is in, as *detour. False: none, or one that nothing is known of.
-bool find_detour(const abi::OwnIsland& own, uint64_t pc, abi::DetourCode* detour) {
+bool find_detour(const abi::OwnArea& own, uint64_t pc, abi::DetourCode* detour) {
   constexpr uint64_t kMostUnits = 256;  // of a detour
   const auto* ends = reinterpret_cast<const uint64_t*>(own.ends);
   const auto* offsets = reinterpret_cast<const uint32_t*>(own.offsets);
-  const uint64_t all = (own.island.end - own.island.begin) / abi::kDetourUnit;
-  uint64_t unit = (pc - own.island.begin) / abi::kDetourUnit;
+  const uint64_t all = (own.area.end - own.area.begin) / abi::kDetourUnit;
+  uint64_t unit = (pc - own.area.begin) / abi::kDetourUnit;
   const uint64_t limit = unit + kMostUnits < all ? unit + kMostUnits : all;
   const auto ends_here = [&](uint64_t i) {
     return (ends[i / abi::kUnitsInWord] >> i % abi::kUnitsInWord & 1) != 0;
@@ -130,11 +130,11 @@ bool find_detour(const abi::OwnIsland& own, uint64_t pc, abi::DetourCode* detour
   for (uint64_t i = unit - unit % abi::kUnitsInWord; i < unit; i++) {
     if (ends_here(i)) note = abi::DetourCode(note, 0).behind();
   }
-  *detour = abi::DetourCode(note, own.island.begin + (unit + 1) * abi::kDetourUnit);
+  *detour = abi::DetourCode(note, own.area.begin + (unit + 1) * abi::kDetourUnit);
   return pc >= detour->begin();
 }
 
-bool is_stub(const abi::OwnIsland& own, uint64_t pc) {
+bool is_stub(const abi::OwnArea& own, uint64_t pc) {
   const auto* ranges = reinterpret_cast<const abi::CodeRange*>(own.stubs);
   uint64_t low = 0, high = own.stub_count;
   while (low < high) {
@@ -152,22 +152,23 @@ bool contains(const abi::CodeRange& range, uint64_t pc) {
   return pc >= range.begin && pc < range.end;
 }
 
-// The first island for which holds(OwnIsland) says so; null: there is none.
+// The first code area for which holds(OwnArea) says so; null: there is none.
 template <typename Holds>
-const abi::OwnIsland* find_island(const Holds& holds) {
+const abi::OwnArea* find_area(const Holds& holds) {
   const abi::Header* header = arena();
-  const bool later = header->own_code_later != 0 && agent::process_id() == header->target_own_pid;
-  const uint64_t lists[] = {header->own_code, later ? header->own_code_later : 0};
+  const bool dlopened =
+      header->own_code_dlopened != 0 && agent::process_id() == header->target_own_pid;
+  const uint64_t lists[] = {header->own_code, dlopened ? header->own_code_dlopened : 0};
   for (uint64_t first : lists) {
-    for (auto* own = reinterpret_cast<const abi::OwnIsland*>(first); own != nullptr;
-         own = reinterpret_cast<const abi::OwnIsland*>(own->next)) {
+    for (auto* own = reinterpret_cast<const abi::OwnArea*>(first); own != nullptr;
+         own = reinterpret_cast<const abi::OwnArea*>(own->next)) {
       if (holds(*own)) return own;
     }
   }
   return nullptr;
 }
 
-const abi::FrameHeader* frames_in_code(const abi::OwnIsland& own, uint64_t pc) {
+const abi::FrameHeader* frames_in_code(const abi::OwnArea& own, uint64_t pc) {
   for (const abi::FrameHeader& frames : own.frames) {
     if (description_in(frames, pc) != 0) return &frames;
   }
@@ -180,8 +181,7 @@ const abi::FrameHeader* frames_in_code(const abi::OwnIsland& own, uint64_t pc) {
 // Null: it is not ours, or nothing is known.
 const abi::FrameHeader* frames_of(uint64_t pc) {
   const uint64_t at = agent::behind_stub(pc);  // there the program is where the detour begins
-  const auto* own =
-      find_island([at](const abi::OwnIsland& island) { return contains(island.island, at); });
+  const auto* own = find_area([at](const abi::OwnArea& area) { return contains(area.area, at); });
   if (own == nullptr) return nullptr;
   if (!contains(own->detours, at)) return frames_in_code(*own, pc);
   abi::DetourPlace place;
@@ -192,7 +192,7 @@ const abi::FrameHeader* frames_of(uint64_t pc) {
 
 bool find_detour(uint64_t pc, abi::DetourCode* detour) {
   const auto* own =
-      find_island([pc](const abi::OwnIsland& island) { return contains(island.detours, pc); });
+      find_area([pc](const abi::OwnArea& area) { return contains(area.detours, pc); });
   return own != nullptr && find_detour(*own, pc, detour);
 }
 
@@ -209,21 +209,21 @@ uint64_t agent::copy_in_detour(uint64_t pc, uint64_t original) {
 }
 
 bool agent::is_own_code(uint64_t pc) {
-  return find_island([pc](const abi::OwnIsland& own) {
-           return contains(own.island, pc) || is_stub(own, pc);
+  return find_area([pc](const abi::OwnArea& own) {
+           return contains(own.area, pc) || is_stub(own, pc);
          }) != nullptr;
 }
 
 uint64_t agent::behind_stub(uint64_t pc) {
-  const auto* own = find_island([pc](const abi::OwnIsland& island) { return is_stub(island, pc); });
+  const auto* own = find_area([pc](const abi::OwnArea& area) { return is_stub(area, pc); });
   return own != nullptr ? jump_target(pc) : pc;
 }
 
 uint64_t agent::find_description(uint64_t pc) {
   uint64_t found = 0;
-  find_island([pc, &found](const abi::OwnIsland& own) {
+  find_area([pc, &found](const abi::OwnArea& own) {
     for (const abi::FrameHeader& frames : own.frames) {
-      if (found == 0 && contains(own.island, pc)) found = description_in(frames, pc);
+      if (found == 0 && contains(own.area, pc)) found = description_in(frames, pc);
     }
     return found != 0;
   });

@@ -12,7 +12,7 @@ bool find_in_detours(uint64_t pc, abi::DetourPlace* place);
 // it has none, or it is the first, which the jump to the detour is written over.
 uint64_t copy_in_detour(uint64_t pc, uint64_t original);
 
-// Is this djtap's own code: island or stub?
+// Is this djtap's own code: code area or stub?
 bool is_own_code(uint64_t pc);
 // Where the stub at pc leads; pc itself where there is none.
 uint64_t behind_stub(uint64_t pc);

@@ -45,9 +45,9 @@ bool is_left_behind(uint64_t word, uint32_t tid, uint64_t stack) {
 }
 
 // But `here`, on which the thread runs now.
-DJ_RARE __attribute__((noinline)) void free_those_left_behind(abi::OwnStackWords& words,
-                                                              const uint64_t* here, uint32_t tid,
-                                                              uint64_t stack) {
+DJ_COLD_CALL __attribute__((noinline)) void free_those_left_behind(abi::OwnStackWords& words,
+                                                                   const uint64_t* here,
+                                                                   uint32_t tid, uint64_t stack) {
   for (uint64_t& word : words.taken) {
     const uint64_t seen = abi::load(&word);
     if (&word != here && is_left_behind(seen, tid, stack)) abi::cas(&word, seen, 0);
@@ -59,7 +59,7 @@ DJ_RARE __attribute__((noinline)) void free_those_left_behind(abi::OwnStackWords
 #pragma GCC visibility push(hidden)
 extern "C" {
 // The stack that this runs on was taken.
-DJ_RARE void dj_own_stack_begins() {
+DJ_COLD_CALL void dj_own_stack_begins() {
   uint64_t here;
   asm volatile("movq %%rsp, %0" : "=r"(here));
   const auto* top = reinterpret_cast<const Top*>(abi::own_stack_top(here));
@@ -75,6 +75,6 @@ DJ_RARE void dj_own_stack_begins() {
 }
 
 // No stack is free; the hit is skipped.
-DJ_RARE void dj_own_stack_missed() { agent::count_skip(abi::kSkipNoContext); }
+DJ_COLD_CALL void dj_own_stack_missed() { agent::count_skip(abi::kSkipNoContext); }
 }
 #pragma GCC visibility pop

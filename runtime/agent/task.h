@@ -17,6 +17,6 @@ inline const abi::Task* told_task() {
 #pragma GCC visibility push(hidden)
 extern "C" {
 // thread.cpp. tid() where a Task is told.
-DJ_RARE uint32_t dj_told_thread_id();
+DJ_COLD_CALL uint32_t dj_told_thread_id();
 }
 #pragma GCC visibility pop

@@ -6,7 +6,7 @@
 
 using namespace dj;
 
-DJ_RARE uint32_t dj_ask_thread_id() {
+DJ_COLD_CALL uint32_t dj_ask_thread_id() {
   uint32_t tid = agent::kernel_thread_id();
   abi::ThreadTable* table = abi::thread_table_of(agent::arena());
   if (table != nullptr && abi::load(&table->taken_over) == 0) agent::take_over(table, tid);
@@ -30,7 +30,7 @@ void agent::forget_thread(uint64_t fs) {
   abi::cas(&block->word, word, 0);
 }
 
-DJ_RARE uint32_t dj_told_thread_id() {
+DJ_COLD_CALL uint32_t dj_told_thread_id() {
   const abi::Task* task = agent::told_task();
   return task != nullptr ? static_cast<uint32_t>(task->tid) : agent::thread_id();
 }

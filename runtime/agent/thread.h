@@ -6,13 +6,13 @@
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/ask.h"
-#include "runtime/agent/rare.h"
+#include "runtime/agent/cold_call.h"
 #include "runtime/shared/thread_table.h"
 
 #pragma GCC visibility push(hidden)
 extern "C" {
 // thread.cpp. This thread's number from the kernel; kept in the table where that is allowed.
-DJ_RARE uint32_t dj_ask_thread_id();
+DJ_COLD_CALL uint32_t dj_ask_thread_id();
 }
 #pragma GCC visibility pop
 

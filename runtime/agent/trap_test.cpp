@@ -141,11 +141,12 @@ TEST_F(Traps, OfObjectsThatCameLaterAreFoundBesideTheOthers) {
   const uint64_t first = 0x7f0000001000, at = first + 1000;
   for (uint64_t i = 0; i < 90; ++i)
     ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, first + i, first + 2 * i));
-  uint64_t later = 0;
-  while (abi::trap_table_insert(&table(), &table().later, at + later, first + later)) ++later;
-  EXPECT_GE(later, kLater);
+  uint64_t dlopened = 0;
+  while (abi::trap_table_insert(&table(), &table().dlopened, at + dlopened, first + dlopened))
+    ++dlopened;
+  EXPECT_GE(dlopened, kLater);
   abi::TrapCache cache = {};
-  for (uint64_t i = 0; i < 2 * later; ++i) {
+  for (uint64_t i = 0; i < 2 * dlopened; ++i) {
     bool hit = false;
     const uint64_t number = i / 2;  // twice each: then the cache knows it
     ASSERT_NE(abi::trap_table_find(&table(), at + number), nullptr);

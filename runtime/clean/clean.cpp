@@ -14,20 +14,20 @@
 #include "compiler/base/page.h"
 #include "compiler/base/printable.h"
 #include "runtime/clean/leftovers.h"
-#include "runtime/install/straight_calls.h"
+#include "runtime/install/call_rebinding.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/memory/early_block.h"
 #include "runtime/memory/raised_semaphores.h"
 #include "runtime/memory/rseq_areas.h"
 #include "runtime/memory/session_end.h"
 #include "runtime/memory/thread_rows.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/exit_watch.h"
-#include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/signal_actions.h"
 #include "runtime/process/text_patch.h"
 #include "runtime/shared/thread_table.h"
@@ -245,9 +245,10 @@ Status clean_abandoned(pid_t pid) {
     if (places == 0) {
       continue;
     }
-    tell_warning("DJ4905",
-                 fmt::format("process {} was left probed by djtap {}, which has ended: {} restored",
-                             pid, journal.header.controller, counted(places, "place")));
+    report_warning(
+        "DJ4905",
+        fmt::format("process {} was left probed by djtap {}, which has ended: {} restored", pid,
+                    journal.header.controller, counted(places, "place")));
   }
   return ok_status();
 }
@@ -273,13 +274,14 @@ Result<bool> clean_of(uint64_t inode, pid_t pid) {
 
 }  // namespace
 
-std::vector<pid_t> clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures) {
+std::vector<pid_t> clean_session_processes(uint64_t inode, pid_t except,
+                                           std::vector<std::string>& failures) {
   const auto clean_one = [inode](pid_t pid) -> Result<bool> {
     DJ_TRY(const bool cleaned, clean_of(inode, pid));
     DJ_TRY_DO(clear_leftovers(pid));
     return cleaned;
   };
-  return for_kin(inode, except, clean_one, failures);
+  return for_session_processes(inode, except, clean_one, failures);
 }
 
 void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures) {
@@ -326,8 +328,9 @@ Result<std::string> clean_command(pid_t pid) {
         pid);
   for (const FoundJournal& journal : journals) {
     std::vector<std::string> failures;
-    const size_t kin = clean_kin(journal.inode, pid, failures).size();
-    if (kin != 0) text += fmt::format("{} forked from it: restored\n", counted(kin, "process"));
+    const size_t processes = clean_session_processes(journal.inode, pid, failures).size();
+    if (processes != 0)
+      text += fmt::format("{} forked from it: restored\n", counted(processes, "process"));
     for (const std::string& failure : failures) text += printable(failure) + "\n";
   }
   return text;

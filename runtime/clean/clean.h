@@ -34,12 +34,13 @@ Status clean_abandoned(pid_t pid);
 // Cleans all processes but `except` that share the session memory `inode`: forked children, and
 // theirs. What can go of that memory goes (leftovers.h). What cannot be cleaned is in `failures`,
 // one sentence each. Returns those that were cleaned.
-std::vector<pid_t> clean_kin(uint64_t inode, pid_t except, std::vector<std::string>& failures);
+std::vector<pid_t> clean_session_processes(uint64_t inode, pid_t except,
+                                           std::vector<std::string>& failures);
 
 // The same of that process alone.
 void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures);
 
-// `djtap clean PID`: the process and its kin. Returns what was done, as text.
+// `djtap clean PID`: the process and its session processes. Returns what was done, as text.
 Result<std::string> clean_command(pid_t pid);
 
 }  // namespace dj

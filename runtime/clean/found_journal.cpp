@@ -12,10 +12,10 @@
 #include <set>
 #include <string>
 
-#include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/session_processes.h"
 
 namespace dj {
 namespace {

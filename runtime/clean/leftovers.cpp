@@ -16,10 +16,10 @@
 #include "runtime/clean/ways_back.h"
 #include "runtime/memory/debug_list.h"
 #include "runtime/memory/unmade_mark.h"
-#include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/remote_call.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/signal_actions.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/thread_table.h"
@@ -253,7 +253,7 @@ Result<Found> find_all(pid_t pid) {
   if (found.leftovers.empty()) return found;
   found.saved = find_saved_contexts(pid, maps, code_of(found.leftovers));
   const Leftover& latest = found.leftovers.back();
-  found.others = find_kin(latest.inode != 0 ? latest.inode : latest.files.front());
+  found.others = find_session_processes(latest.inode != 0 ? latest.inode : latest.files.front());
   std::erase(found.others, pid);
   return found;
 }

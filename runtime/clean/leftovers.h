@@ -19,7 +19,7 @@ struct Leftover {
   uint64_t inode = 0;                    // of its journal; 0: there is none
   std::vector<uint64_t> files;           // inodes of its other files
   AddressRange arena;              // with private memory behind it; empty: taken away, or none
-  std::vector<AddressRange> code;  // islands and stubs
+  std::vector<AddressRange> code;  // code areas and stubs
   AddressRange journal;
   uint64_t gates = 0;    // address of its FaultGates, in private memory; 0: none
   uint64_t threads = 0;  // address of its ThreadTable; 0: not known

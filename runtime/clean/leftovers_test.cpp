@@ -9,9 +9,9 @@
 #include "runtime/memory/shared_file.h"
 #include "runtime/memory/target_maps.h"
 #include "runtime/memory/unmade_mark.h"
-#include "runtime/process/kin.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/victim.h"
 
 namespace dj {

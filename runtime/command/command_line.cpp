@@ -8,7 +8,7 @@
 #include <cctype>
 
 #include "compiler/diag/diag.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 
 namespace dj {
 namespace {
@@ -91,7 +91,7 @@ bool CommandLine::gives(std::string_view option, std::string_view value) const {
   return false;
 }
 
-void tell_usage(const CommandLine& line, const UsageError& wrong) {
+void report_usage(const CommandLine& line, const UsageError& wrong) {
   constexpr std::string_view kValue = "DJ0003";
   Diag diag;
   diag.code = wrong.code;

@@ -49,6 +49,6 @@ class CommandLine {
 };
 
 // Tells it as a diagnostic, in the form that the command line asks for.
-void tell_usage(const CommandLine& line, const UsageError& wrong);
+void report_usage(const CommandLine& line, const UsageError& wrong);
 
 }  // namespace dj

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each option's values are judged before anything is done.
+// Each option's values are verdicts before anything is done.
 #include "runtime/command/option_values.h"
 
 #include <signal.h>
@@ -18,8 +18,8 @@
 namespace dj {
 namespace {
 
-const std::vector<std::string> kDumps = {"tokens", "ast", "program", "plan",
-                                         "ir",     "asm", "patches", "detours", "probes"};
+const std::vector<std::string> kDumps = {"tokens", "ast",     "program", "plan",  "ir",
+                                         "asm",    "patches", "detours", "probes"};
 const std::map<std::string, ReportFormat> kFormats = {
     {"text", ReportFormat::Text}, {"json", ReportFormat::Json}, {"csv", ReportFormat::Csv}};
 

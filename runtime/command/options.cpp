@@ -14,7 +14,7 @@
 #include "runtime/command/help.h"
 #include "runtime/command/option_values.h"
 #include "runtime/command/stap_options.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/output/terminal.h"
 
 namespace dj {
@@ -335,7 +335,7 @@ int end_parse(const CLI::App& app, const CommandLine& line, const CLI::ParseErro
     app.exit(error);
     return kExitOk;
   }
-  tell_usage(line, usage_error(app, error));
+  report_usage(line, usage_error(app, error));
   return kExitUsage;
 }
 
@@ -388,7 +388,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     exit_code = end_parse(app, options.line, error);
     return std::nullopt;
   } catch (const UsageError& wrong) {
-    tell_usage(options.line, wrong);
+    report_usage(options.line, wrong);
     exit_code = kExitUsage;
     return std::nullopt;
   }

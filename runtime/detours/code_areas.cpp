@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// There are few islands: one for each 2 GB of modules.
+// There are few code areas: one for each 2 GB of modules.
 #include "runtime/detours/code_areas.h"
 
 #include <algorithm>
@@ -7,8 +7,8 @@
 
 namespace dj {
 
-void CodeAreas::add_island(const AddressRange& served, uint64_t base, std::span<uint8_t> view) {
-  islands_.emplace_back(base, view);
+void CodeAreas::add_area(const AddressRange& served, uint64_t base, std::span<uint8_t> view) {
+  areas_.emplace_back(base, view);
   served_.push_back(served);
 }
 
@@ -24,22 +24,22 @@ std::optional<size_t> CodeAreas::index_near(uint64_t address) const {
   return std::nullopt;
 }
 
-Island* CodeAreas::island_at(uint64_t address) {
-  for (Island& island : islands_) {
-    if (island.contains(address)) return &island;
+CodeArea* CodeAreas::area_at(uint64_t address) {
+  for (CodeArea& area : areas_) {
+    if (area.contains(address)) return &area;
   }
   return nullptr;
 }
 
 uint64_t CodeAreas::bytes_left() const {
   uint64_t sum = 0;
-  for (const Island& island : islands_) sum += island.bytes_left();
+  for (const CodeArea& area : areas_) sum += area.bytes_left();
   return sum;
 }
 
 std::span<const uint8_t> CodeAreas::view(uint64_t address, uint64_t bytes) const {
-  for (const Island& island : islands_) {
-    if (island.contains(address)) return island.view(address, bytes);
+  for (const CodeArea& area : areas_) {
+    if (area.contains(address)) return area.view(address, bytes);
   }
   return {};
 }

@@ -15,8 +15,8 @@ namespace {
 
 constexpr uint8_t kJump = 0xe9;
 
-abi::OwnIsland& own_at(Island& island, uint64_t address) {
-  return *reinterpret_cast<abi::OwnIsland*>(island.view(address, sizeof(abi::OwnIsland)).data());
+abi::OwnArea& own_at(CodeArea& area, uint64_t address) {
+  return *reinterpret_cast<abi::OwnArea*>(area.view(address, sizeof(abi::OwnArea)).data());
 }
 
 // Bytes of the region up to the piece behind this one, or up to the region's end.
@@ -110,46 +110,45 @@ void place_note(std::span<uint8_t> note, uint64_t at, uint64_t original) {
 
 namespace {
 
-uint64_t words_of(uint64_t island) {
+uint64_t words_of(uint64_t area) {
   constexpr uint64_t kWord = abi::kDetourUnit * abi::kUnitsInWord;
-  return (island + kWord - 1) / kWord;
+  return (area + kWord - 1) / kWord;
 }
 
 }  // namespace
 
-uint64_t IslandNotes::index_bytes(uint64_t detours) {
+uint64_t AreaNotes::index_bytes(uint64_t detours) {
   return words_of(detours) * (sizeof(uint64_t) + sizeof(uint32_t));
 }
 
-uint64_t IslandNotes::bytes_for(uint64_t island, uint64_t stubs) {
+uint64_t AreaNotes::bytes_for(uint64_t area, uint64_t stubs) {
   constexpr uint64_t kSlack = 256;
-  return sizeof(abi::OwnIsland) + stubs * sizeof(abi::CodeRange) + index_bytes(island) * 9 / 8 +
-         kSlack;
+  return sizeof(abi::OwnArea) + stubs * sizeof(abi::CodeRange) + index_bytes(area) * 9 / 8 + kSlack;
 }
 
-Result<IslandNotes> IslandNotes::make(Island& island, std::span<const StubPages> stubs,
-                                      uint64_t agent_frames, uint64_t handler_frames) {
-  const uint64_t words = words_of(island.end() - island.base());
+Result<AreaNotes> AreaNotes::make(CodeArea& area, std::span<const StubPages> stubs,
+                                  uint64_t agent_frames, uint64_t handler_frames) {
+  const uint64_t words = words_of(area.end() - area.base());
   const uint64_t ranges = stubs.size() * sizeof(abi::CodeRange);
-  const uint64_t room = sizeof(abi::OwnIsland) + ranges + words * (8 + 4);
-  const std::optional<uint64_t> at = island.reserve(room);
+  const uint64_t room = sizeof(abi::OwnArea) + ranges + words * (8 + 4);
+  const std::optional<uint64_t> at = area.reserve(room);
   if (!at) return Error{"no room left for code near the module"};
-  IslandNotes notes;
+  AreaNotes notes;
   notes.at_ = *at;
-  abi::OwnIsland& own = own_at(island, *at);
-  own.island = {island.base(), island.end()};
-  own.detours = {*at + room, island.end()};
+  abi::OwnArea& own = own_at(area, *at);
+  own.area = {area.base(), area.end()};
+  own.detours = {*at + room, area.end()};
   own.stubs = *at + sizeof own;
   own.stub_count = stubs.size();
   own.ends = own.stubs + ranges;
   own.offsets = own.ends + words * 8;
   for (size_t i = 0; i < stubs.size(); i++) {
     const abi::CodeRange range = {stubs[i].range.begin, stubs[i].range.end};
-    memcpy(island.view(own.stubs + i * sizeof range, sizeof range).data(), &range, sizeof range);
+    memcpy(area.view(own.stubs + i * sizeof range, sizeof range).data(), &range, sizeof range);
   }
   const uint64_t frames[] = {agent_frames, handler_frames};
   for (size_t i = 0; i < 2; i++) {
-    const uint64_t field = *at + offsetof(abi::OwnIsland, frames) + i * sizeof(abi::FrameHeader) +
+    const uint64_t field = *at + offsetof(abi::OwnArea, frames) + i * sizeof(abi::FrameHeader) +
                            offsetof(abi::FrameHeader, frames);
     if (frames[i] == 0) continue;
     own.frames[i] = {1, abi::kFormRelative, abi::kFormNone, abi::kFormNone,
@@ -158,8 +157,7 @@ Result<IslandNotes> IslandNotes::make(Island& island, std::span<const StubPages>
   return notes;
 }
 
-uint32_t IslandNotes::add(uint64_t at, uint64_t whole, std::span<const uint8_t> note,
-                          uint64_t stub) {
+uint32_t AreaNotes::add(uint64_t at, uint64_t whole, std::span<const uint8_t> note, uint64_t stub) {
   const auto place = static_cast<uint32_t>(bytes_.size());
   if (note.empty()) return place;
   if (own_code_ != nullptr) {
@@ -172,11 +170,10 @@ uint32_t IslandNotes::add(uint64_t at, uint64_t whole, std::span<const uint8_t> 
 }
 
 // Where there is no room, its stacks end in it.
-void IslandNotes::add_late(const AddressRange& detour, std::span<const uint8_t> note,
-                           uint64_t stub) {
+void AreaNotes::add_late(const AddressRange& detour, std::span<const uint8_t> note, uint64_t stub) {
   constexpr uint64_t kStubBytes = 5;
   struct Late {
-    abi::OwnIsland own;
+    abi::OwnArea own;
     abi::CodeRange stub;
     uint64_t ends[4];
     uint32_t offsets[4];
@@ -185,12 +182,12 @@ void IslandNotes::add_late(const AddressRange& detour, std::span<const uint8_t> 
   static_assert(sizeof(Late) <= kLateBytes);
   const uint64_t last = (detour.end - detour.begin) / abi::kDetourUnit - 1;
   if (last >= 4 * abi::kUnitsInWord || note.size() > abi::kNoteBytesMax) return;
-  const std::optional<uint64_t> at = island_->reserve(sizeof(Late));
+  const std::optional<uint64_t> at = area_->reserve(sizeof(Late));
   if (!at) return;
-  Late& late = *reinterpret_cast<Late*>(island_->view(*at, sizeof(Late)).data());
+  Late& late = *reinterpret_cast<Late*>(area_->view(*at, sizeof(Late)).data());
   late = {};
   late.own.next = abi::load(own_code_);
-  late.own.island = late.own.detours = {detour.begin, detour.end};
+  late.own.area = late.own.detours = {detour.begin, detour.end};
   late.own.stubs = *at + offsetof(Late, stub);
   late.own.stub_count = stub != 0 ? 1 : 0;
   late.own.ends = *at + offsetof(Late, ends);
@@ -203,23 +200,23 @@ void IslandNotes::add_late(const AddressRange& detour, std::span<const uint8_t> 
   written_.push_back(*at);
 }
 
-std::span<const uint8_t> IslandNotes::note(uint32_t place, uint32_t bytes) const {
+std::span<const uint8_t> AreaNotes::note(uint32_t place, uint32_t bytes) const {
   return std::span(bytes_).subspan(place, bytes);
 }
 
-Status IslandNotes::finish(Island& island, uint64_t* own_code) {
-  abi::OwnIsland& own = own_at(island, at_);
+Status AreaNotes::finish(CodeArea& area, uint64_t* own_code) {
+  abi::OwnArea& own = own_at(area, at_);
   sort_runs(noted_.begin(), noted_.end());
-  const std::optional<uint64_t> at = island.reserve(bytes_.size() + 1);
+  const std::optional<uint64_t> at = area.reserve(bytes_.size() + 1);
   if (!at) return Error{"no room left for code near the module"};
   own.notes = *at;
   const uint64_t words = (own.offsets - own.ends) / 8;
-  auto* ends = reinterpret_cast<uint64_t*>(island.view(own.ends, words * 8).data());
-  auto* offsets = reinterpret_cast<uint32_t*>(island.view(own.offsets, words * 4).data());
-  uint8_t* to = island.view(*at, bytes_.size() + 1).data();
+  auto* ends = reinterpret_cast<uint64_t*>(area.view(own.ends, words * 8).data());
+  auto* offsets = reinterpret_cast<uint32_t*>(area.view(own.offsets, words * 4).data());
+  uint8_t* to = area.view(*at, bytes_.size() + 1).data();
   uint32_t offset = 0;
   for (const Noted& noted : noted_) {
-    const uint64_t unit = (noted.end - island.base()) / abi::kDetourUnit - 1;
+    const uint64_t unit = (noted.end - area.base()) / abi::kDetourUnit - 1;
     uint64_t& word = ends[unit / abi::kUnitsInWord];
     if (word == 0) offsets[unit / abi::kUnitsInWord] = offset;
     word |= uint64_t{1} << unit % abi::kUnitsInWord;
@@ -230,7 +227,7 @@ Status IslandNotes::finish(Island& island, uint64_t* own_code) {
   own.next = abi::load(own_code);
   abi::store(own_code, at_);
   written_.push_back(at_);
-  island_ = &island;
+  area_ = &area;
   own_code_ = own_code;
   return ok_status();
 }

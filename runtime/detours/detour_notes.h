@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The notes behind detours (runtime/shared/detour_note.h), and what an island says of itself
+// The notes behind detours (runtime/shared/detour_note.h), and what a code area says of itself
 // (runtime/shared/own_code.h).
 #pragma once
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 #include "arch/x86_64/detour.h"
 #include "compiler/base/short_vector.h"
+#include "runtime/detours/code_area.h"
 #include "runtime/detours/code_areas.h"
-#include "runtime/detours/island.h"
 #include "runtime/shared/detour_note.h"
 
 namespace dj {
@@ -22,27 +22,27 @@ Note make_note(const arch::Detour& detour, uint64_t at, uint64_t original);
 // The same note for a detour at another address.
 void place_note(std::span<uint8_t> note, uint64_t at, uint64_t original);
 
-// IslandNotes: the OwnIsland of an island.
-class IslandNotes {
+// AreaNotes: the OwnArea of a code area.
+class AreaNotes {
  public:
-  // Bytes of an island of so many, besides the notes, for so many stub ranges.
-  static uint64_t bytes_for(uint64_t island, uint64_t stubs);
+  // Bytes of a code area of so many, besides the notes, for so many stub ranges.
+  static uint64_t bytes_for(uint64_t area, uint64_t stubs);
   // Bytes of tables that so many bytes of detours touch.
   static uint64_t index_bytes(uint64_t detours);
-  // Takes room from the island. frames: addresses of agent's and handlers' call frame information;
-  // 0: none.
-  static Result<IslandNotes> make(Island& island, std::span<const StubPages> stubs,
-                                  uint64_t agent_frames, uint64_t handler_frames);
+  // Takes room from the code area. frames: addresses of agent's and handlers' call frame
+  // information; 0: none.
+  static Result<AreaNotes> make(CodeArea& area, std::span<const StubPages> stubs,
+                                uint64_t agent_frames, uint64_t handler_frames);
   // Notes the detour of `whole` bytes at `at`, which a stub at `stub` (0: none) leads to; returns
   // where note() finds the note again. Nothing for an empty one.
   uint32_t add(uint64_t at, uint64_t whole, std::span<const uint8_t> note, uint64_t stub);
-  // Addresses of the OwnIslands that are written so far.
+  // Addresses of the OwnAreas that are written so far.
   const std::vector<uint64_t>& own_code() const { return written_; }
   std::span<const uint8_t> note(uint32_t place, uint32_t bytes) const;
-  // Writes all into the island, and puts it in front of those that *own_code leads to. Once. A
-  // detour that is noted later takes kLateBytes of room for an OwnIsland of its own.
+  // Writes all into the code area, and puts it in front of those that *own_code leads to. Once. A
+  // detour that is noted later takes kLateBytes of room for an OwnArea of its own.
   static constexpr uint64_t kLateBytes = 512;
-  Status finish(Island& island, uint64_t* own_code);
+  Status finish(CodeArea& area, uint64_t* own_code);
 
  private:
   struct Noted {
@@ -52,7 +52,7 @@ class IslandNotes {
   };
   void add_late(const AddressRange& detour, std::span<const uint8_t> note, uint64_t stub);
   uint64_t at_ = 0;
-  Island* island_ = nullptr;  // from finish() on
+  CodeArea* area_ = nullptr;  // from finish() on
   uint64_t* own_code_ = nullptr;
   std::vector<uint64_t> written_;
   std::vector<Noted> noted_;

@@ -83,7 +83,7 @@ bool has_form(const PatchSite& site, arch::Form form) {
                      [&](const PatchCall& c) { return c.form == form && !sometimes(site, c); });
 }
 
-void note_detour(IslandNotes& notes, uint64_t at, uint64_t bytes, std::span<const uint8_t> note,
+void note_detour(AreaNotes& notes, uint64_t at, uint64_t bytes, std::span<const uint8_t> note,
                  PatchSite& site) {
   site.detour = at;
   site.detour_bytes = static_cast<uint32_t>(bytes);
@@ -93,29 +93,29 @@ void note_detour(IslandNotes& notes, uint64_t at, uint64_t bytes, std::span<cons
 }
 
 // The detour goes into `site`, with its note. `original`: of what it stands for.
-Status write_detour(Island& island, IslandNotes& notes, const arch::DetourRequest& request,
+Status write_detour(CodeArea& area, AreaNotes& notes, const arch::DetourRequest& request,
                     uint64_t original, arch::Detour& detour, PatchSite& site) {
   const uint64_t room = arch::detour_bytes_max(request);
-  std::optional<uint64_t> at = island.reserve(room);
+  std::optional<uint64_t> at = area.reserve(room);
   if (!at.has_value()) {
     return Error{"no room left for code near the module"};
   }
   Status built = arch::build_detour(request, *at, detour);
   if (!built.ok()) {
-    island.give_back(*at, room);
+    area.give_back(*at, room);
     return built;
   }
   const std::vector<uint8_t>& bytes = detour.bytes;
-  std::copy(bytes.begin(), bytes.end(), island.view(*at, bytes.size()).begin());
+  std::copy(bytes.begin(), bytes.end(), area.view(*at, bytes.size()).begin());
   // The next detour begins at a multiple of 16 anyway: no crumbs for it to search through.
   const uint64_t used = std::min((bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1), room);
-  island.give_back(*at + used, room - used);
+  area.give_back(*at + used, room - used);
   note_detour(notes, *at, bytes.size(), make_note(detour, *at, original), site);
   return ok_status();
 }
 
 // Behind instructions that run before the handlers; elsewhere `copies` has it.
-uint64_t pivot_copy(const arch::Detour& detour, const PatchSite& site) {
+uint64_t probe_copy(const arch::Detour& detour, const PatchSite& site) {
   for (const arch::Detour::Piece& piece : detour.pieces) {
     if (piece.offset != 0 && piece.offset == site.handlers_at) return site.detour + piece.begin;
   }
@@ -164,10 +164,10 @@ Result<DetourWriter> DetourWriter::link_all(CodeAreas areas, uint64_t code_bytes
   DetourWriter detours;
   detours.areas_ = std::move(areas);
   for (size_t i = 0; i < detours.areas_.size(); i++) {
-    Island& island = detours.areas_.island(i);
-    std::optional<uint64_t> base = island.reserve(code_bytes);
-    CHECK(base.has_value() && *base == island.base());  // it was made large enough, and is empty
-    DJ_TRY(Linked linked, link(*base, island.view(*base, code_bytes)));
+    CodeArea& area = detours.areas_.area(i);
+    std::optional<uint64_t> base = area.reserve(code_bytes);
+    CHECK(base.has_value() && *base == area.base());  // it was made large enough, and is empty
+    DJ_TRY(Linked linked, link(*base, area.view(*base, code_bytes)));
     detours.linked_.push_back(std::move(linked));
   }
   return detours;
@@ -181,10 +181,9 @@ Status DetourWriter::give_notes() {
       return found == code.symbols.end() ? 0 : found->second;
     };
     const bool first = notes_.empty();  // the stubs of all
-    DJ_TRY(
-        IslandNotes notes,
-        IslandNotes::make(areas_.island(i), first ? areas_.stubs() : std::span<const StubPages>(),
-                          frames("dj_agent_frames"), frames("dj_handler_frames")));
+    DJ_TRY(AreaNotes notes,
+           AreaNotes::make(areas_.area(i), first ? areas_.stubs() : std::span<const StubPages>(),
+                           frames("dj_agent_frames"), frames("dj_handler_frames")));
     notes_.push_back(std::move(notes));
   }
   return ok_status();
@@ -192,14 +191,14 @@ Status DetourWriter::give_notes() {
 
 Status DetourWriter::finish_notes(uint64_t* head) {
   for (size_t i = 0; i < areas_.size(); i++) {
-    DJ_TRY_DO(notes_[i].finish(areas_.island(i), head));
+    DJ_TRY_DO(notes_[i].finish(areas_.area(i), head));
   }
   return ok_status();
 }
 
 std::vector<uint64_t> DetourWriter::own_code() const {
   std::vector<uint64_t> all;
-  for (const IslandNotes& notes : notes_) {
+  for (const AreaNotes& notes : notes_) {
     all.insert(all.end(), notes.own_code().begin(), notes.own_code().end());
   }
   return all;
@@ -228,17 +227,17 @@ uint64_t DetourWriter::entry(const PatchSite& site, const PatchCall& call) const
   return entry_of(call, linked_[*index]);
 }
 
-Status DetourWriter::build_kept(PatchSite& site, const KeptDetour& kept, uint64_t bias) {
+Status DetourWriter::build_cached(PatchSite& site, const CachedDetour& kept, uint64_t bias) {
   const std::optional<size_t> index = areas_.index_near(site.address);
-  Island* island = index ? &areas_.island(*index) : nullptr;
+  CodeArea* area = index ? &areas_.area(*index) : nullptr;
   const uint64_t room = (kept.bytes.size() + kAlignSlack - 1) & ~(kAlignSlack - 1);
-  const std::optional<uint64_t> at = island != nullptr ? island->reserve(room) : std::nullopt;
+  const std::optional<uint64_t> at = area != nullptr ? area->reserve(room) : std::nullopt;
   if (!at) {
     return Error{"no room left for code near the module"};
   }
-  const std::span<uint8_t> view = island->view(*at, room);
+  const std::span<uint8_t> view = area->view(*at, room);
   std::copy(kept.bytes.begin(), kept.bytes.end(), view.begin());
-  for (const KeptReach& reach : kept.reaches) {
+  for (const CachedReach& reach : kept.reaches) {
     const bool is_call = reach.is_call != 0;
     const bool whole = (!is_call || reach.target < site.calls.size()) && reach.at + 4u <= room;
     uint64_t target = reach.target + bias;
@@ -246,7 +245,7 @@ Status DetourWriter::build_kept(PatchSite& site, const KeptDetour& kept, uint64_
     const auto distance = static_cast<int64_t>(target - (*at + reach.end));
     const auto rel32 = static_cast<int32_t>(distance);
     if (!whole || distance != rel32) {
-      island->give_back(*at, room);
+      area->give_back(*at, room);
       return Error{"out of reach"};
     }
     memcpy(&view[reach.at], &rel32, sizeof rel32);
@@ -256,15 +255,15 @@ Status DetourWriter::build_kept(PatchSite& site, const KeptDetour& kept, uint64_
   note_detour(notes_[*index], *at, kept.bytes.size(), note, site);
   site.copies.clear();
   site.copies.reserve(kept.copies.size());
-  for (const KeptCopy& copy : kept.copies) site.copies.emplace_back(copy.offset, *at + copy.at);
-  site.pivot_copy = kept.pivot_at != 0 ? *at + kept.pivot_at : 0;
+  for (const CachedCopy& copy : kept.copies) site.copies.emplace_back(copy.offset, *at + copy.at);
+  site.probe_copy = kept.probe_copy_at != 0 ? *at + kept.probe_copy_at : 0;
   return site.jump && site.form ? write_stub(site) : ok_status();
 }
 
 Status DetourWriter::build_in(size_t index, PatchSite& site, const std::vector<HandlerAbi>& abis) {
-  Island& island = areas_.island(index);
+  CodeArea& area = areas_.area(index);
   const Linked& code = linked_[index];
-  IslandNotes& notes = notes_[index];
+  AreaNotes& notes = notes_[index];
   site.copies.clear();
   bool middle = has_form(site, arch::Form::Middle);
   request_for(site, middle ? arch::Form::Middle : arch::Form::Boundary, abis, code, request_);
@@ -273,12 +272,12 @@ Status DetourWriter::build_in(size_t index, PatchSite& site, const std::vector<H
     request_.syscall_hook = code.symbols.at("dj_syscall_hook");
     request_.child_hook = code.symbols.at("dj_child_hook");
   }
-  DJ_TRY_DO(write_detour(island, notes, request_, site.address, detour_, site));
+  DJ_TRY_DO(write_detour(area, notes, request_, site.address, detour_, site));
   site.copies.reserve(detour_.copies.size());
   for (auto [offset, copy] : detour_.copies) {
     site.copies.emplace_back(offset, site.detour + copy);
   }
-  site.pivot_copy = pivot_copy(detour_, site);
+  site.probe_copy = probe_copy(detour_, site);
   if (middle && has_form(site, arch::Form::Boundary)) {
     if (site.handlers_at != 0) {
       return Error{"entry and statement handlers meet behind the place's first instruction",
@@ -288,7 +287,7 @@ Status DetourWriter::build_in(size_t index, PatchSite& site, const std::vector<H
     request_.region = kJumpToNext;
     request_.rest = 0;
     request_.original = site.detour - sizeof kJumpToNext;
-    DJ_TRY_DO(write_detour(island, notes, request_, site.address, detour_, site));
+    DJ_TRY_DO(write_detour(area, notes, request_, site.address, detour_, site));
   }
   return ok_status();
 }
@@ -296,14 +295,14 @@ Status DetourWriter::build_in(size_t index, PatchSite& site, const std::vector<H
 Result<uint64_t> DetourWriter::write_sample(HandlerId handler, SiteId site, const HandlerAbi& abi,
                                             uint64_t done) {
   CHECK(areas_.size() > 0);
-  Island& island = areas_.island(0);
+  CodeArea& area = areas_.area(0);
   const arch::HandlerCall call = {
       linked_.front().symbols.at("dj_handler_" + std::to_string(handler)), abi.stack_regs,
       abi.wants_site, site};
-  std::optional<uint64_t> at = island.reserve(arch::kSampleCodeMax);
+  std::optional<uint64_t> at = area.reserve(arch::kSampleCodeMax);
   if (!at) return Error{"no room left for code near the module"};
   DJ_TRY(std::vector<uint8_t> code, arch::build_sample(call, done, *at));
-  std::copy(code.begin(), code.end(), island.view(*at, code.size()).begin());
+  std::copy(code.begin(), code.end(), area.view(*at, code.size()).begin());
   return *at;
 }
 

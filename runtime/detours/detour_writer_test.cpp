@@ -10,8 +10,8 @@ namespace {
 
 using testing::HasSubstr;
 
-constexpr uint64_t kModule = 0x400000, kIsland = 0x500000, kCode = 0x100;
-constexpr uint64_t kHandler = kIsland + 0x10, kSwitchedOff = kIsland + 0x20;
+constexpr uint64_t kModule = 0x400000, kArea = 0x500000, kCode = 0x100;
+constexpr uint64_t kHandler = kArea + 0x10, kSwitchedOff = kArea + 0x20;
 const std::vector<uint8_t> kPrologue = {0x55, 0x48, 0x89, 0xe5, 0x53};  // push, mov, push
 
 Result<Linked> link_by_hand(uint64_t base, std::span<uint8_t> working) {
@@ -43,7 +43,7 @@ class DetoursInMemory : public testing::Test {
     module.end = kModule + 0x1000;
     modules = {module};
     CodeAreas areas;
-    areas.add_island({module.begin, module.end}, kIsland, bytes);
+    areas.add_area({module.begin, module.end}, kArea, bytes);
     Result<DetourWriter> linked = DetourWriter::link_all(std::move(areas), kCode, link_by_hand);
     detours.emplace(linked.take());
     EXPECT_TRUE(detours->give_notes().ok());
@@ -54,7 +54,7 @@ class DetoursInMemory : public testing::Test {
     return detours->areas().view(site().detour, site().detour_bytes);
   }
 
-  std::vector<uint8_t> bytes;  // of the island
+  std::vector<uint8_t> bytes;  // of the code area
   std::vector<HandlerAbi> abis;
   std::vector<MappedModule> modules;
   PatchPlan patches;
@@ -79,7 +79,7 @@ TEST_F(DetoursInMemory, CallTheHandlerAndThenRunWhatTheyReplace) {
   EXPECT_TRUE(calls);
 }
 
-TEST_F(DetoursInMemory, AreOutOfReachWhereNoIslandServes) {
+TEST_F(DetoursInMemory, AreOutOfReachWhereNoAreaServes) {
   site().address = kModule + (uint64_t{4} << 30);
   EXPECT_FALSE(detours->build(site(), abis).ok());
 }
@@ -99,7 +99,7 @@ TEST_F(DetoursInMemory, SwitchACallByOneWord) {
   EXPECT_EQ(word(), kSwitchedOff);
 }
 
-TEST_F(DetoursInMemory, SayWhenTheIslandIsFull) {
+TEST_F(DetoursInMemory, SayWhenTheAreaIsFull) {
   Status built = ok_status();
   std::vector<PatchSite> sites;
   for (uint64_t at = 0; at < 0x1000 && built.ok(); at += 1) {

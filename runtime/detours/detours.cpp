@@ -23,7 +23,7 @@ SiteList DetourPlan::places() {
   return list;
 }
 
-DetourPlan plan_detours(PatchPlan patches, const DetourInput& input, const KeptFiles& files) {
+DetourPlan plan_detours(PatchPlan patches, const DetourInput& input, const FileCache& files) {
   DetourPlan made;
   made.patches = std::move(patches);
   made.abis = input.abis;
@@ -46,7 +46,7 @@ void DetourPlan::count_by_calls() {
   }
 }
 
-std::vector<AddressRange> DetourPlan::island_modules() const {
+std::vector<AddressRange> DetourPlan::area_modules() const {
   std::vector<bool> used(modules.size());
   for (size_t i = 0; i < modules.size() && !samples.empty(); i++) {
     used[i] = modules[i].is_executable_file && !modules[i].partial;
@@ -63,23 +63,23 @@ std::vector<AddressRange> DetourPlan::island_modules() const {
   return ranges;
 }
 
-uint64_t DetourPlan::island_bytes() {
+uint64_t DetourPlan::area_bytes() {
   uint64_t bytes = 4096;
   for (const PatchSite& hook : patches.hooks) bytes += detour_room(hook, abis);
   for (const PatchSite& site : patches.sites) {
     // Another for the int3 that a hot guard makes of it.
     const uint64_t detours = site.form ? 2 : 1;
     if (site.state != SiteState::Registered) continue;
-    bytes += detours * detour_room(site, abis) + (detours - 1) * IslandNotes::kLateBytes;
+    bytes += detours * detour_room(site, abis) + (detours - 1) * AreaNotes::kLateBytes;
   }
   if (switched) bytes += slot_bytes(places());
-  return code_bytes + bytes + IslandNotes::bytes_for(bytes, patches.sites.size());
+  return code_bytes + bytes + AreaNotes::bytes_for(bytes, patches.sites.size());
 }
 
 ChooseStubs DetourPlan::stub_chooser() {
-  return [this](std::vector<AddressRange> free, uint64_t most, const auto& islands) {
+  return [this](std::vector<AddressRange> free, uint64_t most, const auto& areas) {
     StubSpace space(std::move(free), most);
-    choose_stubs(sites(), space, islands);
+    choose_stubs(sites(), space, areas);
     return space.shared_pages(&stub_bytes);
   };
 }
@@ -141,9 +141,9 @@ Status build_hooks(Detours& detours) {
 
 // From an earlier session's detours where there are any, else anew.
 Status build_site(Detours& detours, PatchSite& site) {
-  const std::optional<KeptDetour> kept = detours.plan.cache.find(site);
+  const std::optional<CachedDetour> kept = detours.plan.cache.find(site);
   const uint64_t bias = detours.plan.modules[site.module].bias;
-  if (kept && detours.writer.build_kept(site, *kept, bias).ok()) return ok_status();
+  if (kept && detours.writer.build_cached(site, *kept, bias).ok()) return ok_status();
   return detours.writer.build(site, detours.plan.abis);
 }
 
@@ -186,7 +186,7 @@ Result<Detours> build_detours(DetourPlan plan, CodeAreas areas, const LinkCode& 
   detours.plan.cache.close();
   DJ_TRY_DO(detours.writer.finish_notes(head));
   detours.detour_bytes = left - detours.writer.areas().bytes_left();
-  detours.detour_bytes += IslandNotes::index_bytes(detours.detour_bytes);
+  detours.detour_bytes += AreaNotes::index_bytes(detours.detour_bytes);
   DJ_TRY_DO(build_samples(detours));
   detours.build_ns = now_ns() - begin;
   return detours;

@@ -10,8 +10,8 @@
 #include "compiler/base/result.h"
 #include "compiler/stages/image.h"
 #include "runtime/detours/code_areas.h"
+#include "runtime/detours/detour_cache.h"
 #include "runtime/detours/detour_writer.h"
-#include "runtime/detours/kept_detours.h"
 #include "runtime/detours/stubs.h"
 #include "runtime/patch/installed_site.h"
 #include "runtime/patch/module_code.h"
@@ -20,12 +20,12 @@
 
 namespace dj {
 
-// Chooses where stubs will lie, when the islands have their places: free ranges, how many mappings
-// there may be, and for each island what it serves and where it is; returns the pages to map,
-// ascending.
+// Chooses where stubs will lie, when the code areas have their places: free ranges, how many
+// mappings there may be, and for each code area what it serves and where it is; returns the pages
+// to map, ascending.
 using ChooseStubs = std::function<std::vector<StubPages>(
     std::vector<AddressRange> free, uint64_t most,
-    const std::vector<std::pair<AddressRange, AddressRange>>& islands)>;
+    const std::vector<std::pair<AddressRange, AddressRange>>& areas)>;
 
 // SampleCall: a timer.profile probe, whose handler runs in sampled threads (arch/x86_64/sample.h).
 struct SampleCall {
@@ -42,7 +42,7 @@ struct DetourPlan {
   std::vector<HandlerAbi> abis;       // by handler
   std::vector<SampleCall> samples;
   std::vector<uint64_t> semaphores;  // that marks need raised (runtime/patch/semaphores.h)
-  uint64_t code_bytes = 0;           // handlers and agent in each island: link_bytes(image)
+  uint64_t code_bytes = 0;           // handlers and agent in each code area: link_bytes(image)
   bool switched = false;             // handlers will be switched on and off
   uint64_t stub_bytes = 0;           // of the stubs that stub_chooser() has chosen
   DetourCache cache;
@@ -50,10 +50,10 @@ struct DetourPlan {
   // No thread counts in rows of its own, so each counter is a handler that is called. Before
   // build_detours().
   void count_by_calls();
-  // Address ranges of the modules that need an island each.
-  std::vector<AddressRange> island_modules() const;
-  // Bytes that an island must have at least: an upper bound of what build_detours() takes.
-  uint64_t island_bytes();
+  // Address ranges of the modules that need a code area each.
+  std::vector<AddressRange> area_modules() const;
+  // Bytes that a code area must have at least: an upper bound of what build_detours() takes.
+  uint64_t area_bytes();
   // Gives every guarded or punned jump a stub to lead to. Refers to this plan.
   ChooseStubs stub_chooser();
   SiteList sites() { return list_of(patches.sites); }
@@ -76,7 +76,7 @@ struct DetourInput {
 };
 
 // `files`: where detours of earlier sessions are looked for.
-DetourPlan plan_detours(PatchPlan patches, const DetourInput& input, const KeptFiles& files);
+DetourPlan plan_detours(PatchPlan patches, const DetourInput& input, const FileCache& files);
 
 struct Detours {
   DetourPlan plan;  // its sites have their detours

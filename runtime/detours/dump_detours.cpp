@@ -29,8 +29,8 @@ std::string line_of(const PatchSite& place, const DetourWriter& writer, uint64_t
 std::string dump(const Detours& detours) {
   const PatchPlan& patches = detours.plan.patches;
   const std::vector<MappedModule>& modules = detours.plan.modules;
-  const size_t islands = detours.writer.areas().size();
-  std::string out = fmt::format("{} island{}\n", islands, islands == 1 ? "" : "s");
+  const size_t areas = detours.writer.areas().size();
+  std::string out = fmt::format("{} code area{}\n", areas, areas == 1 ? "" : "s");
   for (size_t module = 0; module < modules.size(); module++) {
     std::string places;
     for (const std::vector<PatchSite>* list : {&patches.hooks, &patches.sites}) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Those that can lie in few places first, the others beside them where they can; else first fit
 // from an anchor that neighbours share: with the top byte of the displacement free, the 32 MB below
-// the island; else the one window of 16 MB that is possible.
+// the code area; else the one window of 16 MB that is possible.
 #include "runtime/detours/stubs.h"
 
 #include <algorithm>
@@ -244,12 +244,12 @@ int fixed_bits(const PatchSite* site) {
 
 class StubChoice {
  public:
-  using Islands = std::vector<std::pair<AddressRange, AddressRange>>;
-  StubChoice(StubSpace& space, const Islands& islands) : space_(space), islands_(islands) {}
+  using CodeAreasMade = std::vector<std::pair<AddressRange, AddressRange>>;
+  StubChoice(StubSpace& space, const CodeAreasMade& areas) : space_(space), areas_(areas) {}
 
   void choose(PatchSite& site) {
-    for (const auto& [served, island] : islands_) {
-      if (served.contains(site.address) && reserve(*site.form, island)) return;
+    for (const auto& [served, area] : areas_) {
+      if (served.contains(site.address) && reserve(*site.form, area)) return;
     }
   }
 
@@ -275,10 +275,10 @@ class StubChoice {
   }
 
  private:
-  bool reserve(JumpForm& form, const AddressRange& island) {
+  bool reserve(JumpForm& form, const AddressRange& area) {
     for (const arch::Placement& placement : form.placements) {
       std::optional<uint64_t> stub =
-          space_.reserve({placement.jump, placement.value, placement.mask}, island);
+          space_.reserve({placement.jump, placement.value, placement.mask}, area);
       if (stub) {
         form.placement = placement;
         form.stub = *stub;
@@ -289,13 +289,13 @@ class StubChoice {
   }
 
   StubSpace& space_;
-  const Islands& islands_;
+  const CodeAreasMade& areas_;
 };
 
 }  // namespace
 
 void choose_stubs(const SiteList& sites, StubSpace& space,
-                  const std::vector<std::pair<AddressRange, AddressRange>>& islands) {
+                  const std::vector<std::pair<AddressRange, AddressRange>>& areas) {
   SiteList wanted;
   for (PatchSite* site : sites) {
     if (site->state == SiteState::Registered && site->form) wanted.push_back(site);
@@ -303,11 +303,11 @@ void choose_stubs(const SiteList& sites, StubSpace& space,
   std::stable_sort(wanted.begin(), wanted.end(), [](const PatchSite* a, const PatchSite* b) {
     return fixed_bits(a) > fixed_bits(b);
   });
-  StubChoice choice(space, islands);
+  StubChoice choice(space, areas);
   for (PatchSite* site : wanted) choice.choose(*site);
   Standing standing;
   for (PatchSite* site : sharing(sites)) {
-    if (site->leans_on() != 0) choice.follow(*site, standing);
+    if (site->overlapped() != 0) choice.follow(*site, standing);
     if (site->form) choice.settle(*site, arch::Verdict::OutOfReach);
     standing.add(*site);
   }

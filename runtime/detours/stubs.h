@@ -12,8 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "runtime/detours/code_area.h"
 #include "runtime/detours/code_areas.h"
-#include "runtime/detours/island.h"
 #include "runtime/patch/site_list.h"
 #include "runtime/process/mapped_module.h"
 
@@ -25,7 +25,7 @@ class StubSpace {
   // `free`: where something may be mapped, ascending; most: mappings (address_space.h).
   StubSpace(std::vector<AddressRange> free, uint64_t most) : free_(std::move(free)), most_(most) {}
   // Room for one stub that fits the pattern and lies within reach of every address of `near` too
-  // (the island with the detour); taken. Empty: there is none.
+  // (the code area with the detour); taken. Empty: there is none.
   std::optional<uint64_t> reserve(const DisplacementPattern& pattern, const AddressRange& near);
   // Whether a stub found no room because no more may be mapped.
   bool is_full() const { return is_full_; }
@@ -73,8 +73,8 @@ class StubSpace {
 };
 
 // Chooses form and stub of each Registered site that has a JumpForm; one without any address falls
-// back to int3. `islands`: what each serves, and where it lies.
+// back to int3. `areas`: what each serves, and where it lies.
 void choose_stubs(const SiteList& sites, StubSpace& space,
-                  const std::vector<std::pair<AddressRange, AddressRange>>& islands);
+                  const std::vector<std::pair<AddressRange, AddressRange>>& areas);
 
 }  // namespace dj

@@ -12,11 +12,11 @@ namespace dj {
 namespace {
 
 constexpr uint64_t kText = 0x7f0000000000;
-constexpr AddressRange kIsland = {kText - (64 << 20), kText - (63 << 20)};
+constexpr AddressRange kArea = {kText - (64 << 20), kText - (63 << 20)};
 constexpr uint32_t kAll = 0xffffffff, kLowest = 0xff;
 
 StubSpace empty_space(uint64_t most = 1000) {
-  return StubSpace({{kText - (uint64_t{4} << 30), kIsland.begin}}, most);
+  return StubSpace({{kText - (uint64_t{4} << 30), kArea.begin}}, most);
 }
 
 // A jump that can lead to this address and nowhere else.
@@ -30,10 +30,10 @@ DisplacementPattern like(uint64_t jump, uint64_t stub) {
 
 TEST(Stubs, SharePagesWhereTheyCan) {
   StubSpace space = empty_space();
-  const uint64_t far = kIsland.begin - (16 << 20) + 0x123;
-  ASSERT_EQ(space.reserve(only(kText, far), kIsland), far);
+  const uint64_t far = kArea.begin - (16 << 20) + 0x123;
+  ASSERT_EQ(space.reserve(only(kText, far), kArea), far);
   for (uint64_t jump = kText + 0x100; jump < kText + 0x10000; jump += 0x1234) {
-    const std::optional<uint64_t> stub = space.reserve(like(jump, far + 0x40), kIsland);
+    const std::optional<uint64_t> stub = space.reserve(like(jump, far + 0x40), kArea);
     ASSERT_TRUE(stub);
     EXPECT_EQ(*stub & kLowest, (far + 0x40) & kLowest);
     EXPECT_EQ(*stub & ~0xfffull, far & ~0xfffull);
@@ -43,9 +43,9 @@ TEST(Stubs, SharePagesWhereTheyCan) {
 
 TEST(Stubs, OfAFullPageAreElsewhere) {
   StubSpace space = empty_space();
-  const uint64_t first = kIsland.begin - (16 << 20);
-  ASSERT_EQ(space.reserve(only(kText, first), kIsland), first);
-  for (int i = 0; i < 16 * 3; i++) ASSERT_TRUE(space.reserve(like(kText + 8, first + 9), kIsland));
+  const uint64_t first = kArea.begin - (16 << 20);
+  ASSERT_EQ(space.reserve(only(kText, first), kArea), first);
+  for (int i = 0; i < 16 * 3; i++) ASSERT_TRUE(space.reserve(like(kText + 8, first + 9), kArea));
   uint64_t bytes = 0;
   const std::vector<StubPages> pages = space.shared_pages(&bytes);
   EXPECT_GE(pages.size(), 2u);
@@ -57,7 +57,7 @@ TEST(Stubs, PagesShareMemoryWhereTheirStubsDoNotMeet) {
   const uint64_t low = kText - (1 << 30);
   for (uint64_t i = 0; i < 20; i++) {
     const uint64_t stub = low + i * (4 << 20) + i * 5;
-    ASSERT_EQ(space.reserve(only(kText + i * 16, stub), kIsland), stub);
+    ASSERT_EQ(space.reserve(only(kText + i * 16, stub), kArea), stub);
   }
   uint64_t bytes = 0;
   std::vector<StubPages> pages = space.shared_pages(&bytes);
@@ -66,7 +66,7 @@ TEST(Stubs, PagesShareMemoryWhereTheirStubsDoNotMeet) {
   for (const StubPages& each : pages) EXPECT_EQ(each.at, 0u);
 
   const uint64_t meeting = low + 100 * (uint64_t{4} << 20) + 97;  // within the last one's bytes
-  ASSERT_EQ(space.reserve(only(kText + 0x1000, meeting), kIsland), meeting);
+  ASSERT_EQ(space.reserve(only(kText + 0x1000, meeting), kArea), meeting);
   pages = space.shared_pages(&bytes);
   EXPECT_EQ(bytes, 2u * 4096);
   EXPECT_EQ(pages.back().at, 4096u);
@@ -75,8 +75,8 @@ TEST(Stubs, PagesShareMemoryWhereTheirStubsDoNotMeet) {
 TEST(Stubs, MayLieAcrossPages) {
   StubSpace space = empty_space();
   const uint64_t low = kText - (1 << 30), across = low + 4094, begin = low + (4 << 20);
-  ASSERT_EQ(space.reserve(only(kText, across), kIsland), across);
-  ASSERT_EQ(space.reserve(only(kText + 16, begin), kIsland), begin);
+  ASSERT_EQ(space.reserve(only(kText, across), kArea), across);
+  ASSERT_EQ(space.reserve(only(kText + 16, begin), kArea), begin);
   uint64_t bytes = 0;
   const std::vector<StubPages> pages = space.shared_pages(&bytes);
   ASSERT_EQ(pages.size(), 2u);
@@ -92,7 +92,7 @@ TEST(Stubs, ManyOfAKindAreFoundSoon) {
   constexpr uint64_t kStubs = 100'000;
   const auto begin = std::chrono::steady_clock::now();
   for (uint64_t i = 0; i < kStubs; i++) {
-    ASSERT_TRUE(space.reserve(like(kText + (i << 8), kIsland.begin + 0x40), kIsland));
+    ASSERT_TRUE(space.reserve(like(kText + (i << 8), kArea.begin + 0x40), kArea));
   }
   EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
   uint64_t bytes = 0;
@@ -105,7 +105,7 @@ TEST(Stubs, NearOneAnotherAreOneMapping) {
   StubSpace space = empty_space();
   const uint64_t low = kText - (1 << 30);
   for (const uint64_t stub : {low + 0x123, low + 0x4123, low + 0x2123, low + 0x7123}) {
-    ASSERT_EQ(space.reserve(only(kText, stub), kIsland), stub);
+    ASSERT_EQ(space.reserve(only(kText, stub), kArea), stub);
   }
   uint64_t bytes = 0;
   const std::vector<StubPages> pages = space.shared_pages(&bytes);
@@ -118,21 +118,21 @@ TEST(Stubs, NearOneAnotherAreOneMapping) {
 TEST(Stubs, OfTwoFreeRangesAreTwoMappings) {
   const uint64_t low = kText - (1 << 30), taken = low + 0x1000;
   StubSpace space({{low, taken}, {taken + 0x1000, low + 0x10000}}, 1000);
-  ASSERT_TRUE(space.reserve(only(kText, low), kIsland));
-  ASSERT_TRUE(space.reserve(only(kText, taken + 0x1000), kIsland));
+  ASSERT_TRUE(space.reserve(only(kText, low), kArea));
+  ASSERT_TRUE(space.reserve(only(kText, taken + 0x1000), kArea));
   EXPECT_EQ(space.pages().size(), 2u);
 }
 
 TEST(Stubs, TakeNoMoreMappingsThanTheyMay) {
   StubSpace space = empty_space(2);
   const uint64_t low = kText - (1 << 30);
-  ASSERT_TRUE(space.reserve(only(kText, low), kIsland));
-  ASSERT_TRUE(space.reserve(only(kText, low + (4 << 20)), kIsland));
+  ASSERT_TRUE(space.reserve(only(kText, low), kArea));
+  ASSERT_TRUE(space.reserve(only(kText, low + (4 << 20)), kArea));
   EXPECT_FALSE(space.is_full());
-  EXPECT_FALSE(space.reserve(only(kText, low + (8 << 20)), kIsland));
+  EXPECT_FALSE(space.reserve(only(kText, low + (8 << 20)), kArea));
   EXPECT_TRUE(space.is_full());
-  EXPECT_TRUE(space.reserve(only(kText, low + 0x100), kIsland));
-  EXPECT_TRUE(space.reserve(only(kText, low + 0x2000), kIsland));
+  EXPECT_TRUE(space.reserve(only(kText, low + 0x100), kArea));
+  EXPECT_TRUE(space.reserve(only(kText, low + 0x2000), kArea));
   EXPECT_EQ(space.pages().size(), 2u);
 }
 
@@ -171,7 +171,7 @@ struct Leaning {
 TEST(Stubs, OfAJumpThatLeansOnAnotherOne) {
   Leaning both;
   StubSpace space = empty_space();
-  choose_stubs({&both.sites[0], &both.sites[1]}, space, {{{kText, kText + 0x1000}, kIsland}});
+  choose_stubs({&both.sites[0], &both.sites[1]}, space, {{{kText, kText + 0x1000}, kArea}});
   ASSERT_TRUE(both.sites[0].jump && both.sites[1].jump);
   const arch::JumpBytes upper = both.sites[1].patched();
   EXPECT_EQ(both.sites[0].form->stub, both.target({upper[0], upper[1], upper[2], upper[3]}));
@@ -181,7 +181,7 @@ TEST(Stubs, WhoLeanedOnAJumpThatFindsNoneLeansOnItsInt3) {
   Leaning both;
   both.sites[1].form->placements.clear();
   StubSpace space = empty_space();
-  choose_stubs({&both.sites[0], &both.sites[1]}, space, {{{kText, kText + 0x1000}, kIsland}});
+  choose_stubs({&both.sites[0], &both.sites[1]}, space, {{{kText, kText + 0x1000}, kArea}});
   EXPECT_FALSE(both.sites[1].jump);
   ASSERT_TRUE(both.sites[0].jump);
   EXPECT_EQ(both.sites[0].form->stub, both.target({0xcc, 1, 0, 0xf0}));
@@ -190,7 +190,7 @@ TEST(Stubs, WhoLeanedOnAJumpThatFindsNoneLeansOnItsInt3) {
 TEST(Stubs, WhoLeanedOnASiteThatIsNotThereFollowsTheText) {
   Leaning lower;
   StubSpace space = empty_space();
-  choose_stubs({&lower.sites[0]}, space, {{{kText, kText + 0x1000}, kIsland}});
+  choose_stubs({&lower.sites[0]}, space, {{{kText, kText + 0x1000}, kArea}});
   ASSERT_TRUE(lower.sites[0].jump);
   EXPECT_EQ(lower.sites[0].form->stub, lower.target({0xbb, 1, 0, 0xf0}));
 }

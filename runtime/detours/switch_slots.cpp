@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // Slots: the words through which the detours of a session that switches call their handlers. A slot
 // holds the handler's address, or that of a `ret` while the handler is off. They are data of the
-// island, which the program can read and not write: a switch is one aligned 8-byte store through
+// code area, which the program can read and not write: a switch is one aligned 8-byte store through
 // djtap's mapping, atomic (Intel SDM vol. 3, 8.1.1) and seen by every processor in order (8.2.2).
 //
 // The displacement of the call itself could be stored over as well, but other processors execute
 // it: the SDM (8.1.3) promises nothing of code that another processor changes until it has executed
 // a serializing instruction, however the bytes are aligned; the kernel's text_poke() puts an int3
 // over the first byte for that reason. And such a store empties the pipelines of all who run the
-// island's line, while a load from a slot costs 0.1 ns.
+// code area's line, while a load from a slot costs 0.1 ns.
 #include <algorithm>
 
 #include "runtime/detours/detour_writer.h"
@@ -41,7 +41,7 @@ Status DetourWriter::give_slots(const SiteList& sites) {
       }
     }
     const std::optional<uint64_t> room =
-        areas_.island(i).reserve(kLine + line_up(calls * sizeof(uint64_t)));
+        areas_.area(i).reserve(kLine + line_up(calls * sizeof(uint64_t)));
     if (!room) {
       return Error{"no room left for code near the module"};
     }
@@ -63,9 +63,9 @@ void DetourWriter::turn(const PatchSite& site, const PatchCall& call) const {
   }
   const std::optional<size_t> index = areas_.index_near(site.address);
   CHECK(index.has_value());
-  const Island& island = areas_.island(*index);
+  const CodeArea& area = areas_.area(*index);
   const Linked& code = linked_[*index];
-  auto* word = reinterpret_cast<uint64_t*>(island.view(call.slot, sizeof(uint64_t)).data());
+  auto* word = reinterpret_cast<uint64_t*>(area.view(call.slot, sizeof(uint64_t)).data());
   abi::store(word, call.off == 0 ? entry_of(call, code) : code.symbols.at("dj_switched_off"));
 }
 

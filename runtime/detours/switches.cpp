@@ -35,8 +35,8 @@ bool switch_site(const DetourWriter& writer, PatchSite& site, const Off& off) {
 
 Switches::Switches(const Detours& detours) {
   for (const PatchSite& site : detours.plan.patches.sites) {
-    for (uint32_t at = 0, others = site.leans_on(); others >> at != 0; at++) {
-      if ((others >> at & 1) != 0) leaning_.insert({site.address, site.address + at});
+    for (uint32_t at = 0, others = site.overlapped(); others >> at != 0; at++) {
+      if ((others >> at & 1) != 0) overlapping_.insert({site.address, site.address + at});
     }
   }
 }
@@ -84,7 +84,7 @@ TextWork Switches::work(Detours& detours, uint64_t now_ns) const {
   TextWork work;
   std::vector<PatchSite>& sites = detours.plan.patches.sites;
   for (const size_t i : idle_) {
-    const bool may_rest = sites[i].armed() && !leaning_.contains(sites[i].address);
+    const bool may_rest = sites[i].armed() && !overlapping_.contains(sites[i].address);
     if (may_rest && now_ns - sites[i].off_since_ns > kRestNs) work.rest.push_back(&sites[i]);
   }
   for (const size_t i : resting_) {

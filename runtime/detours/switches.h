@@ -42,7 +42,7 @@ class Switches {
 
   // Indexes in PatchPlan::sites: those without a handler that is on; those out of the text.
   std::set<size_t> idle_, resting_;
-  std::set<uint64_t> leaning_;  // addresses of sites that share bytes: they never rest
+  std::set<uint64_t> overlapping_;  // addresses of sites that share bytes: they never rest
 };
 
 }  // namespace dj

@@ -22,22 +22,22 @@ namespace {
 // Null: there is none. It displaces nothing that the armed form did not: in the middle of that no
 // thread stands.
 const arch::Placement* without_guards(const JumpForm& form) {
-  if (form.region.lean != 0 || form.region.pins.set) return nullptr;
+  if (form.region.overlap != 0 || form.region.fixed_bytes.set) return nullptr;
   for (const arch::Placement& placement : form.placements) {
     if (placement.guards == 0 && placement.length <= form.placement.length) return &placement;
   }
   return nullptr;
 }
 
-// Maps a page for a stub that this jump can lead to, and the island's code too. The session's
+// Maps a page for a stub that this jump can lead to, and the code area's code too. The session's
 // memory has none: the page is the process's own, and stays.
 Result<uint64_t> map_stub(Stopped& stopped, const arch::Placement& placement,
-                          const Island& island) {
+                          const CodeArea& area) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
   StubSpace space(free_ranges(maps, {}, status.heap_begin), mappings_left(maps.size()));
-  std::optional<uint64_t> stub = space.reserve({placement.jump, placement.value, placement.mask},
-                                               {island.base(), island.end()});
+  std::optional<uint64_t> stub =
+      space.reserve({placement.jump, placement.value, placement.mask}, {area.base(), area.end()});
   if (!stub) return Error{"no free address"};
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   for (const AddressRange& pages : space.pages()) {
@@ -69,9 +69,9 @@ Status write_hit_counters(const Stopped& stopped, TextImage& text, const SiteLis
 Status Installation::drop_guards(Stopped& stopped, PatchSite& site) {
   const arch::Placement* wanted = site.form ? without_guards(*site.form) : nullptr;
   const CodeAreas& areas = detours_->writer.areas();
-  const std::optional<size_t> island = areas.index_near(site.address);
-  if (wanted == nullptr || !island) return Error{"no form without guards"};
-  DJ_TRY(uint64_t stub, map_stub(stopped, *wanted, areas.island(*island)));
+  const std::optional<size_t> area = areas.index_near(site.address);
+  if (wanted == nullptr || !area) return Error{"no form without guards"};
+  DJ_TRY(uint64_t stub, map_stub(stopped, *wanted, areas.area(*area)));
   PatchSite jump = site;
   jump.form = std::make_shared<JumpForm>(*site.form);
   jump.form->placement = *wanted;

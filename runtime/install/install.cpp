@@ -21,7 +21,7 @@ Installation Installation::prepare(const DetourPlan& plan, const std::vector<Map
   Installation made;
   made.traps_ = Traps(layout, shares_trap);
   if (!plan.switched && !plan.patches.live) {
-    made.led_.words = CallWords(plan.modules, pid, plan.patches.sites);
+    made.led_.words = GotSlots(plan.modules, pid, plan.patches.sites);
   }
   made.restorers_ = find_restorers(modules, codes);
   made.times_.prepare_ns = now_ns() - begin;

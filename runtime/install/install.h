@@ -15,10 +15,10 @@
 #include "compiler/stages/layout.h"
 #include "runtime/detours/detours.h"
 #include "runtime/detours/switches.h"
-#include "runtime/install/call_words.h"
+#include "runtime/install/call_rebinding.h"
+#include "runtime/install/got_slots.h"
 #include "runtime/install/guard_watch.h"
 #include "runtime/install/led_jumps.h"
-#include "runtime/install/straight_calls.h"
 #include "runtime/install/traps.h"
 #include "runtime/memory/session_memory.h"
 #include "runtime/patch/installed_site.h"
@@ -75,7 +75,7 @@ class Installation {
   // The process runs, but its loader. now: ascending.
   std::set<uint64_t> find_gone_sites(const RunningMemory& memory,
                                      const std::vector<MappedModule>& now);
-  // Puts all original bytes back and verifies them; the islands stay. Idempotent.
+  // Puts all original bytes back and verifies them; the code areas stay. Idempotent.
   Status disarm(Stopped& stopped);
   // Behind that: threads that stand in a detour, at one of the addresses `inside`, go on where the
   // instructions of its text stand.
@@ -108,19 +108,19 @@ class Installation {
   // Leads those. A site for which there are none is added to `hot`, for cool_guards().
   Status lead_jumps(Stopped& stopped, std::vector<size_t>& hot);
 
-  // Calls that may lead straight to detours (straight_calls.h): begins to look for them, beside,
+  // Calls that may lead straight to detours (rebound_calls.h): begins to look for them, beside,
   // once; ends that, before all stand; says that there are some; takes some without what `sites`,
   // all places of it, forbid (false: none remains); writes these. Behind arm().
-  void look_for_straight_calls(pid_t pid, const ReadText& read_text);
-  bool is_looking_for_straight_calls() const { return led_.calls.is_looking(); }
+  void look_for_rebindable_calls(pid_t pid, const ReadText& read_text);
+  bool is_looking_for_rebindable_calls() const { return led_.calls.is_looking(); }
   // Ends that, and the search of led jumps.
   void end_looking() {
     led_.calls.end_looking();
     led_.jumps.end_looking();
   }
-  bool has_straight_calls() const { return led_.calls.is_found(); }
-  bool choose_straight_calls(const SiteList& sites) { return led_.calls.choose(sites); }
-  Status write_straight_calls(Stopped& stopped);
+  bool has_rebindable_calls() const { return led_.calls.is_found(); }
+  bool choose_calls_to_rebind(const SiteList& sites) { return led_.calls.choose(sites); }
+  Status rebind_calls(Stopped& stopped);
 
   // signal_stacks.cpp. Bytes of the alternate signal stack that the program has just asked for and
   // on which a trap would kill it: it waits until withdraw_traps() has made all places that trap
@@ -133,13 +133,13 @@ class Installation {
   bool is_met_by_traps() const;
   Status withdraw_traps(Stopped& stopped);
 
-  // Addresses of the OwnIslands (runtime/shared/own_code.h) of its code; none before place().
+  // Addresses of the OwnAreas (runtime/shared/own_code.h) of its code; none before place().
   std::vector<uint64_t> own_code() const {
     return detours_ ? detours_->writer.own_code() : std::vector<uint64_t>();
   }
-  // Its island in which this address of the target lies; null: in none.
-  Island* island_at(uint64_t address) {
-    return detours_ ? detours_->writer.areas().island_at(address) : nullptr;
+  // Its code area in which this address of the target lies; null: in none.
+  CodeArea* area_at(uint64_t address) {
+    return detours_ ? detours_->writer.areas().area_at(address) : nullptr;
   }
   // From place() on.
   Detours& detours() { return *detours_; }
@@ -198,9 +198,9 @@ class Installation {
   Switches switches_;
   // What else leads to detours than the jumps at sites.
   struct Led {
-    CallWords words;
+    GotSlots words;
     LedJumps jumps;
-    StraightCalls calls;
+    CallRebinding calls;
   } led_;
   std::vector<uint64_t> restorers_;  // code that signal frames return to
   Traps traps_;

@@ -17,8 +17,8 @@ std::vector<std::string> Installation::misread_tables() {
   for (const size_t index : guards_.misread(patches().sites, traps_)) {
     const PatchSite& place = patches().sites[index];
     const MappedModule& module = modules()[place.module];
-    found.push_back(patches().names.shown_at(place.owners[0], place.pivot() - module.bias) + " " +
-                    module.path);
+    found.push_back(patches().names.shown_at(place.owners[0], place.probe_address() - module.bias) +
+                    " " + module.path);
   }
   return found;
 }

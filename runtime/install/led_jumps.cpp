@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <map>
 
-#include "arch/x86_64/arriving_jumps.h"
+#include "arch/x86_64/incoming_jumps.h"
 
 namespace dj {
 namespace {
@@ -43,7 +43,7 @@ std::vector<PatchSite> find_jumps(const Copies& copies, const MappedModule& modu
   std::vector<uint64_t> targets;
   for (const auto& [target, copy] : copies) targets.push_back(target);
   std::vector<PatchSite> jumps;
-  for (const arch::ArrivingJump& found : arch::arriving_jumps(text.value(), targets)) {
+  for (const arch::IncomingJump& found : arch::incoming_jumps(text.value(), targets)) {
     const auto original = arch::bytes_at(text.value().text, found.address).first(found.length);
     const uint64_t address = found.address + module.bias, copy = copies.at(found.target);
     const std::optional<arch::JumpBytes> led = arch::led_elsewhere(original, address, copy);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LedJumps: jumps of the program that arrive at the guards of a hot site, as where one function
 // jumps into another one, behind its first instruction. They are led straight to the copies of the
-// instructions there (arch/x86_64/arriving_jumps.h), so that nobody traps any more. They are looked
+// instructions there (arch/x86_64/incoming_jumps.h), so that nobody traps any more. They are looked
 // for in a thread beside, one site after the other; the program stands only for the writing.
 #pragma once
 #include <cstddef>

@@ -26,14 +26,14 @@ std::string reason(uint64_t bytes, uint64_t least) {
 }
 
 // With those whose jumps end in the bytes of these.
-SiteList with_leaning(SiteList sites, const SiteList& all) {
+SiteList with_overlapping(SiteList sites, const SiteList& all) {
   std::set<uint64_t> places;
   for (const PatchSite* site : sites) {
     places.insert(site->address);
   }
   for (auto it = all.rbegin(); it != all.rend(); ++it) {
     const uint64_t address = (*it)->address;
-    for (uint64_t i = 0, others = (*it)->leans_on(); others >> i != 0; i++) {
+    for (uint64_t i = 0, others = (*it)->overlapped(); others >> i != 0; i++) {
       if ((others >> i & 1) == 0 || !places.contains(address + i)) continue;
       if (places.insert(address).second) sites.push_back(*it);
     }
@@ -98,8 +98,8 @@ Status Installation::withdraw_traps(Stopped& stopped) {
     }
     return ok_status();
   };
-  DJ_TRY_DO(take_out(with_leaning(trapping, detours_->sites())));
-  DJ_TRY_DO(take_out(with_leaning(partners(detours_->sites()), detours_->sites())));
+  DJ_TRY_DO(take_out(with_overlapping(trapping, detours_->sites())));
+  DJ_TRY_DO(take_out(with_overlapping(partners(detours_->sites()), detours_->sites())));
   abi::store(&words.trapless, uint64_t{1});
   return damage.empty() ? ok_status() : Status(Error{damage});
 }

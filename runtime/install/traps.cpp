@@ -8,7 +8,7 @@ namespace dj {
 
 Traps::Traps(const Layout& layout, bool is_shared)
     : room_{layout.base, layout.trap_table, layout.trap_bytes, layout.trap_data,
-            layout.later_traps},
+            layout.dlopened_traps},
       has_cache_(layout.limits.trap_cache != 0),
       is_shared_(is_shared) {}
 
@@ -28,7 +28,7 @@ bool Traps::insert(uint64_t address, uint64_t detour) {
   if (!is_shared_) return abi::trap_table_insert(table, &table->begin, address, detour);
   // Where an object was that is gone: what stands there is found first.
   abi::TrapEntry* old = abi::trap_part_find(table, table->begin, address, false);
-  if (old == nullptr) return abi::trap_table_insert(table, &table->later, address, detour);
+  if (old == nullptr) return abi::trap_table_insert(table, &table->dlopened, address, detour);
   return abi::trap_set_detour(old, address, detour);
 }
 

@@ -13,7 +13,7 @@
 #include "compiler/debuginfo/text.h"
 #include "runtime/install/install.h"
 #include "runtime/patch/hooks.h"
-#include "runtime/patch/kept_patches.h"
+#include "runtime/patch/patch_cache.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/launch.h"
@@ -26,7 +26,7 @@ constexpr uint64_t kCountersAt = 2048;  // behind the header
 constexpr uint64_t kTrapOffset = 4096, kTrapBytes = 128 << 10, kTrapDataOffset = 512 << 10;
 constexpr uint64_t kCodeBytes = 8192;
 
-// Little programs for the island. The arena lies below 2 GB, so its words have 32-bit addresses.
+// Little programs for the code area. The arena lies below 2 GB, so its words have 32-bit addresses.
 struct Code {
   std::vector<uint8_t> bytes;
   void put(std::initializer_list<uint8_t> more) { bytes.insert(bytes.end(), more); }
@@ -128,7 +128,7 @@ struct Trial {
         {.plan = plan, .modules = modules, .options = options, .facts = facts}, *codes);
     return plan_detours(std::move(patches),
                         {.plan = plan, .abis = abis, .modules = modules, .code_bytes = kCodeBytes},
-                        codes->kept_files());
+                        codes->file_cache());
   }
   void install(Stopped& stopped, PatchOptions options = {}) {
     std::string why;
@@ -147,7 +147,7 @@ struct Trial {
     installation.emplace(Installation::prepare(detours, modules, layout, 0, *codes));
     Result<SessionMemory> created =
         SessionMemory::create(stopped, arena_place(layout),
-                              {detours.island_modules(), detours.island_bytes(),
+                              {detours.area_modules(), detours.area_bytes(),
                                installation->journal_bytes(detours), detours.stub_chooser()});
     ASSERT_TRUE(created.ok()) << created.error().message;
     memory.emplace(created.take());

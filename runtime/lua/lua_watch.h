@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // LuaWatch: the processor time that Lua takes. Its functions in C work without instructions that a
-// hook could count: a match of string.find and its kin goes back and forth there, perhaps forever,
-// and copying megabytes is one call. There is one watch at a time, of the thread that runs Lua.
+// hook could count: a match of string.find and its session processes goes back and forth there,
+// perhaps forever, and copying megabytes is one call. There is one watch at a time, of the thread
+// that runs Lua.
 #pragma once
 #include <setjmp.h>
 

@@ -17,7 +17,7 @@ constexpr uint64_t kLowest = 1 << 20;  // above every sane vm.mmap_min_addr
 constexpr AddressRange kShadow = {0x7fff7000, 0x10007fff8000};
 constexpr uint64_t kArenaEnd = kShadow.begin;
 constexpr uint64_t kUserEnd = 0x7ffffffff000;
-constexpr uint64_t kStackRoom = 64 << 20;          // kept free below what may grow downwards
+constexpr uint64_t kStackRoom = 64 << 20;  // kept free below what may grow downwards
 // Kept free above a heap, where possible. Linux begins it up to 1 GB behind a program with fixed
 // addresses; with this room the arena is at the highest addresses in any run, so that what is kept
 // of an earlier run fits. A heap that grows farther goes on by mmap().
@@ -127,9 +127,8 @@ std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uin
 
 namespace {
 
-uint64_t find_island_base(const std::vector<Mapping>& target,
-                          const std::vector<AddressRange>& taken, uint64_t heap_begin,
-                          const Cluster& cluster, uint64_t bytes) {
+uint64_t find_area_base(const std::vector<Mapping>& target, const std::vector<AddressRange>& taken,
+                        uint64_t heap_begin, const Cluster& cluster, uint64_t bytes) {
   bytes = page_up(bytes);
   uint64_t low = cluster.span.end > kReach ? cluster.span.end - kReach : 0;
   low = std::max(page_up(low), kLowest);
@@ -155,22 +154,22 @@ uint64_t find_island_base(const std::vector<Mapping>& target,
 
 }  // namespace
 
-uint64_t choose_island_base(const std::vector<Mapping>& target,
-                            const std::vector<AddressRange>& taken, uint64_t heap_begin,
-                            const Cluster& cluster, uint64_t bytes) {
+uint64_t choose_area_base(const std::vector<Mapping>& target,
+                          const std::vector<AddressRange>& taken, uint64_t heap_begin,
+                          const Cluster& cluster, uint64_t bytes) {
   // The program may have AddressSanitizer linked in; one at these addresses has not.
   std::vector<AddressRange> spared = taken;
   spared.push_back(kShadow);
-  const uint64_t base = find_island_base(target, spared, heap_begin, cluster, bytes);
-  return base != 0 ? base : find_island_base(target, taken, heap_begin, cluster, bytes);
+  const uint64_t base = find_area_base(target, spared, heap_begin, cluster, bytes);
+  return base != 0 ? base : find_area_base(target, taken, heap_begin, cluster, bytes);
 }
 
-std::vector<IslandPlace> choose_islands(const std::vector<Mapping>& target,
-                                        std::vector<AddressRange>& taken, uint64_t heap_begin,
-                                        const std::vector<AddressRange>& modules, uint64_t bytes) {
-  std::vector<IslandPlace> places;
+std::vector<AreaPlace> choose_areas(const std::vector<Mapping>& target,
+                                    std::vector<AddressRange>& taken, uint64_t heap_begin,
+                                    const std::vector<AddressRange>& modules, uint64_t bytes) {
+  std::vector<AreaPlace> places;
   for (const Cluster& cluster : make_clusters(modules, bytes)) {
-    const uint64_t base = choose_island_base(target, taken, heap_begin, cluster, bytes);
+    const uint64_t base = choose_area_base(target, taken, heap_begin, cluster, bytes);
     if (base != 0) taken.push_back({base, base + bytes});
     places.push_back({cluster.span, base});
   }

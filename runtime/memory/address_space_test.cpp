@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Addresses for the arena, clusters and islands. Pure arithmetic against brute force.
+// Addresses for the arena, clusters and code areas. Pure arithmetic against brute force.
 #include "runtime/memory/address_space.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(AddressSpace, NothingIsFreeBehindUserSpace) {
   EXPECT_EQ(free_ranges(lower, {}, 0).back().end, kUserEnd);
 }
 
-TEST(AddressSpace, ClustersAndIslandsAreInReach) {
+TEST(AddressSpace, ClustersAndAreasAreInReach) {
   const uint64_t bytes = 16 << 20;
   std::vector<AddressRange> modules = {{0x7f0000000000, 0x7f0000200000},
                                        {0x400000, 0x900000},
@@ -64,20 +64,20 @@ TEST(AddressSpace, ClustersAndIslandsAreInReach) {
   }
   std::vector<AddressRange> taken;
   for (const Cluster& cluster : clusters) {
-    uint64_t base = choose_island_base(maps, taken, 0xa00000, cluster, bytes);
+    uint64_t base = choose_area_base(maps, taken, 0xa00000, cluster, bytes);
     ASSERT_NE(base, 0u);
-    AddressRange island = {base, base + bytes};
+    AddressRange area = {base, base + bytes};
     for (const AddressRange& other : taken) {
-      EXPECT_TRUE(island.end <= other.begin || other.end <= island.begin);
+      EXPECT_TRUE(area.end <= other.begin || other.end <= area.begin);
     }
     for (const AddressRange& m : modules) {
-      EXPECT_TRUE(island.end <= m.begin || m.end <= island.begin);
+      EXPECT_TRUE(area.end <= m.begin || m.end <= area.begin);
     }
     for (size_t i : cluster.members) {
-      EXPECT_LT(std::max(island.end, modules[i].end) - std::min(island.begin, modules[i].begin),
+      EXPECT_LT(std::max(area.end, modules[i].end) - std::min(area.begin, modules[i].begin),
                 uint64_t{1} << 31);
     }
-    taken.push_back(island);
+    taken.push_back(area);
   }
 }
 

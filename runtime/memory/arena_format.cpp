@@ -230,13 +230,13 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
 
 }  // namespace
 
-Status add_later_sites(const abi::Header& header, uint64_t handlers, const Plan& plan) {
+Status add_dlopened_sites(const abi::Header& header, uint64_t handlers, const Plan& plan) {
   if (plan.first_site + plan.sites.size() > header.site_count) {
-    return Error{"more than " + std::to_string(kLaterSites) +
+    return Error{"more than " + std::to_string(kDlopenedSites) +
                  " sites in objects that were opened later"};
   }
   if (plan.first_handler + plan.handlers.size() > handlers) {
-    return Error{"more than " + std::to_string(kLaterHandlers) +
+    return Error{"more than " + std::to_string(kDlopenedHandlers) +
                  " handlers in objects that were opened later"};
   }
   Texts texts(header, abi::strings_intern_name);

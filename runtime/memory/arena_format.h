@@ -30,6 +30,6 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
                                  const SessionFacts& facts);
 // For the sites of `plan`, which is of objects that came later; the arena is formatted. header:
 // djtap's own. handlers: how many the session has room for. Fails when there is no room for them.
-Status add_later_sites(const abi::Header& header, uint64_t handlers, const Plan& plan);
+Status add_dlopened_sites(const abi::Header& header, uint64_t handlers, const Plan& plan);
 
 }  // namespace dj

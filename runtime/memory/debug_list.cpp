@@ -15,9 +15,9 @@
 #include <utility>
 
 #include "runtime/process/elf_file.h"
-#include "runtime/process/kin.h"
 #include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/shared/atomic.h"
 #include "runtime/shared/own_code.h"
 

@@ -144,13 +144,13 @@ void DebugObject::add_compiled(uint64_t to_target, const abi::FrameHeader& frame
   }
 }
 
-void DebugObject::add_detours(Island& island, const abi::OwnIsland& own) {
-  const uint64_t bytes = own.island.end - own.island.begin;
-  const uint64_t view = reinterpret_cast<uint64_t>(island.view(own.island.begin, bytes).data());
-  const uint64_t to_target = own.island.begin - view;
+void DebugObject::add_detours(CodeArea& area, const abi::OwnArea& own) {
+  const uint64_t bytes = own.area.end - own.area.begin;
+  const uint64_t view = reinterpret_cast<uint64_t>(area.view(own.area.begin, bytes).data());
+  const uint64_t to_target = own.area.begin - view;
   const uint64_t words = (bytes / abi::kDetourUnit + abi::kUnitsInWord - 1) / abi::kUnitsInWord;
-  const auto* ends = reinterpret_cast<const uint64_t*>(island.view(own.ends, words * 8).data());
-  uint64_t note = reinterpret_cast<uint64_t>(island.view(own.notes, 0).data());
+  const auto* ends = reinterpret_cast<const uint64_t*>(area.view(own.ends, words * 8).data());
+  uint64_t note = reinterpret_cast<uint64_t>(area.view(own.notes, 0).data());
   for (uint64_t word = 0; word < words; word++) {
     for (uint64_t left = ends[word]; left != 0; left &= left - 1) {
       const uint64_t unit = word * abi::kUnitsInWord + uint64_t(__builtin_ctzll(left));
@@ -183,16 +183,16 @@ void DebugObject::add_stub(uint64_t stub, uint64_t original) {
   end_entry(frames_, begin);
 }
 
-void DebugObject::add(Island& island, const abi::OwnIsland& own) {
-  if (own.island.begin == island.base()) {  // not of one detour that was noted later
-    islands_.push_back(own.island);
-    const auto section = static_cast<uint16_t>(islands_.size());
-    symbols_.push_back({"djtap_handlers", own.island.begin, own.detours.begin, section});
+void DebugObject::add(CodeArea& area, const abi::OwnArea& own) {
+  if (own.area.begin == area.base()) {  // not of one detour that was noted later
+    areas_.push_back(own.area);
+    const auto section = static_cast<uint16_t>(areas_.size());
+    symbols_.push_back({"djtap_handlers", own.area.begin, own.detours.begin, section});
     symbols_.push_back({"djtap_detours", own.detours.begin, own.detours.end, section});
-    const uint64_t view = reinterpret_cast<uint64_t>(island.view(island.base(), 0).data());
-    for (const abi::FrameHeader& frames : own.frames) add_compiled(island.base() - view, frames);
+    const uint64_t view = reinterpret_cast<uint64_t>(area.view(area.base(), 0).data());
+    for (const abi::FrameHeader& frames : own.frames) add_compiled(area.base() - view, frames);
   }
-  add_detours(island, own);
+  add_detours(area, own);
 }
 
 std::vector<uint8_t> DebugObject::file() {
@@ -209,9 +209,9 @@ std::vector<uint8_t> DebugObject::file() {
     sections.push_back({name(title), type, 0, 0, file.size(), bytes.size(), link, 1, 8, each});
     file.insert(file.end(), bytes.begin(), bytes.end());
   };
-  for (const abi::CodeRange& island : islands_) {
-    sections.push_back({name(".text"), SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, island.begin,
-                        file.size(), island.end - island.begin, 0, 0, 16, 0});
+  for (const abi::CodeRange& area : areas_) {
+    sections.push_back({name(".text"), SHT_NOBITS, SHF_ALLOC | SHF_EXECINSTR, area.begin,
+                        file.size(), area.end - area.begin, 0, 0, 16, 0});
   }
   add(".debug_frame", SHT_PROGBITS, frames_, 0, 0);
   Bytes symbols(sizeof(Elf64_Sym)), texts = {0};

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/detours/island.h"
+#include "runtime/detours/code_area.h"
 #include "runtime/shared/detour_note.h"
 #include "runtime/shared/own_code.h"
 
@@ -15,8 +15,9 @@ namespace dj {
 class DebugObject {
  public:
   DebugObject();
-  // What `own`, which lies in djtap's view of the island, says of code there. The target may run.
-  void add(Island& island, const abi::OwnIsland& own);
+  // What `own`, which lies in djtap's view of the code area, says of code there. The target may
+  // run.
+  void add(CodeArea& area, const abi::OwnArea& own);
   // The jump at `stub` leads to a detour for what is at `original`.
   void add_stub(uint64_t stub, uint64_t original);
   // The file's bytes. Once, when all has been added.
@@ -29,8 +30,8 @@ class DebugObject {
     uint16_t section;
   };
   void add_compiled(uint64_t to_target, const abi::FrameHeader& frames);
-  void add_detours(Island& island, const abi::OwnIsland& own);
-  std::vector<abi::CodeRange> islands_;
+  void add_detours(CodeArea& area, const abi::OwnArea& own);
+  std::vector<abi::CodeRange> areas_;
   std::vector<Symbol> symbols_;
   std::vector<uint8_t> frames_;  // of .debug_frame
 };

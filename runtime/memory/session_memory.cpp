@@ -14,9 +14,9 @@
 #include "compiler/base/page.h"
 #include "runtime/memory/unmade_mark.h"
 #include "runtime/process/awake.h"
-#include "runtime/process/kin.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/shared/abi.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/text/journal.h"
@@ -39,7 +39,7 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& 
   CHECK(arena.constant_bytes % kPage == 0 && arena.constant_bytes <= arena.bytes);
   SessionMemory memory;
   memory.place_ = arena;
-  memory.island_bytes_ = page_up(request.island_bytes);
+  memory.area_bytes_ = page_up(request.area_bytes);
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
       call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
@@ -64,7 +64,7 @@ Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, 
     DJ_TRY_DO(maps.read(call.stopped().pid()));  // the call's scratch is there now
   DJ_TRY(const ProcessStatus status, read_status(call.stopped().pid()));
   DJ_TRY(const std::vector<uint64_t> bases, choose_places(maps, status.heap_begin, request));
-  stubs_at_ = bases.size() * island_bytes_;
+  stubs_at_ = bases.size() * area_bytes_;
   DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), page_up(request.journal_bytes)));
   const SharedFile* const files[] = {&constants_, &data_, &code_, &journal_};
   DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
@@ -73,7 +73,7 @@ Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, 
   return call.give_back();
 }
 
-// Returns the islands' places; served_ and stubs_ are chosen with them.
+// Returns the code areas' places; served_ and stubs_ are chosen with them.
 Result<std::vector<uint64_t>> SessionMemory::choose_places(const KnownMaps& maps,
                                                            uint64_t heap_begin,
                                                            const MemoryRequest& request) {
@@ -82,22 +82,21 @@ Result<std::vector<uint64_t>> SessionMemory::choose_places(const KnownMaps& maps
     taken.push_back({place_.base, place_.end()});
   }
   std::vector<uint64_t> bases;
-  for (const IslandPlace& place :
-       choose_islands(maps.all(), taken, heap_begin, request.modules, island_bytes_)) {
+  for (const AreaPlace& place :
+       choose_areas(maps.all(), taken, heap_begin, request.modules, area_bytes_)) {
     if (place.base == 0 && !maps.are_complete()) return Error{"no free address is known"};
     if (place.base == 0) continue;  // its sites are skipped: out of reach
     bases.push_back(place.base);
     served_.push_back(place.served);
   }
-  std::vector<std::pair<AddressRange, AddressRange>> islands;
+  std::vector<std::pair<AddressRange, AddressRange>> areas;
   for (size_t i = 0; i < bases.size(); i++) {
-    islands.push_back({served_[i], {bases[i], bases[i] + island_bytes_}});
+    areas.push_back({served_[i], {bases[i], bases[i] + area_bytes_}});
   }
   if (request.choose_stubs) {
     constexpr size_t kOthers = 5;  // the arena's two, private memory's two, journal
-    stubs_ =
-        request.choose_stubs(free_ranges(maps.all(), taken, heap_begin),
-                             mappings_left(maps.all().size() + bases.size() + kOthers), islands);
+    stubs_ = request.choose_stubs(free_ranges(maps.all(), taken, heap_begin),
+                                  mappings_left(maps.all().size() + bases.size() + kOthers), areas);
   }
   return bases;
 }
@@ -126,19 +125,19 @@ Status SessionMemory::make_files(uint64_t code_bytes, uint64_t journal_bytes) {
 }
 
 Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
-                              const std::vector<uint64_t>& island_bases) {
+                              const std::vector<uint64_t>& area_bases) {
   if (place_.bytes > 0) {
     mark_unmade(data_.view(), place_.private_bytes());
     DJ_TRY_DO(map_arena(maps));
     DJ_TRY_DO(map_private_memory(call, maps));  // behind the arena, whose mark tells of it
   }
   const auto map_code = [&](const AddressRange& range, uint64_t offset) {
-    return maps.map("mmap of a code island", range, PROT_READ | PROT_EXEC, code_, offset);
+    return maps.map("mmap of a code area", range, PROT_READ | PROT_EXEC, code_, offset);
   };
-  for (size_t i = 0; i < island_bases.size(); i++) {
-    const uint64_t base = island_bases[i], offset = i * island_bytes_;
-    DJ_TRY_DO(map_code({base, base + island_bytes_}, offset));
-    code_areas_.add_island(served_[i], base, code_.view().subspan(offset, island_bytes_));
+  for (size_t i = 0; i < area_bases.size(); i++) {
+    const uint64_t base = area_bases[i], offset = i * area_bytes_;
+    DJ_TRY_DO(map_code({base, base + area_bytes_}, offset));
+    code_areas_.add_area(served_[i], base, code_.view().subspan(offset, area_bytes_));
   }
   std::optional<Awake> awake;
   if (stubs_.size() > kManyMappings) awake.emplace();
@@ -191,7 +190,7 @@ bool map_private(const ArenaPlace& place) {
 
 SessionMemory::SessionMemory(SessionMemory&& other) noexcept
     : place_(other.place_),
-      island_bytes_(other.island_bytes_),
+      area_bytes_(other.area_bytes_),
       constants_(std::move(other.constants_)),
       data_(std::move(other.data_)),
       code_(std::move(other.code_)),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // SessionMemory: the files that djtap and the target share: the arena at one address in both, its
-// constants and its data, the code islands with the stubs, and the journal. djtap makes and seals
-// them (shared_file.h): targets write to the data alone. djtap's mappings end with this object; the
-// target's are taken away when nobody is inside any more (clean/leftovers.h).
+// constants and its data, the code code areas with the stubs, and the journal. djtap makes and
+// seals them (shared_file.h): targets write to the data alone. djtap's mappings end with this
+// object; the target's are taken away when nobody is inside any more (clean/leftovers.h).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -23,8 +23,8 @@ namespace dj {
 
 // MemoryRequest: what a set of detours needs of a target's memory.
 struct MemoryRequest {
-  std::vector<AddressRange> modules;  // that need an island near
-  uint64_t island_bytes = 0;          // of each island
+  std::vector<AddressRange> modules;  // that need a code area near
+  uint64_t area_bytes = 0;            // of each code area
   uint64_t journal_bytes = 0;         // at least
   ChooseStubs choose_stubs;           // empty: there are no stubs
 };
@@ -32,13 +32,13 @@ struct MemoryRequest {
 class SessionMemory {
  public:
   // Maps the arena in both, of which the target may only read the constants, private memory behind
-  // it in each, one island (r-x in the target) for every cluster of the request's modules, and its
-  // journal (r--) somewhere. All of it is zero. Fails where the
-  // target has not got it as it was meant; then nothing of it is left there.
+  // it in each, one code area (r-x in the target) for every cluster of the request's modules, and
+  // its journal (r--) somewhere. All of it is zero. Fails where the target has not got it as it was
+  // meant; then nothing of it is left there.
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
                                       const MemoryRequest& request);
-  // More memory for a session that has its arena at `arena_base`: islands, stubs and a journal for
-  // modules that came later, in files of their own. `maps`: those known before, and after.
+  // More memory for a session that has its arena at `arena_base`: code areas, stubs and a journal
+  // for modules that came later, in files of their own. `maps`: those known before, and after.
   static Result<SessionMemory> create_more(Stopped& stopped, uint64_t arena_base,
                                            const MemoryRequest& request, KnownMaps& maps);
   SessionMemory(SessionMemory&& other) noexcept;
@@ -50,8 +50,8 @@ class SessionMemory {
   // Of the ThreadTable, the same in both.
   uint64_t threads() const { return place_.threads(); }
   uint64_t arena_base() const { return place_.base; }
-  // The islands and stubs that were mapped; asked for once. Their bytes are there as long as this
-  // object.
+  // The code areas and stubs that were mapped; asked for once. Their bytes are there as long as
+  // this object.
   CodeAreas take_code() { return std::move(code_areas_); }
   // Of the journal, which every process has that has some of the memory.
   uint64_t inode() const { return journal_.inode(); }
@@ -65,15 +65,15 @@ class SessionMemory {
                                               const MemoryRequest& request);
   Status make_files(uint64_t code_bytes, uint64_t journal_bytes);
   uint64_t stub_bytes() const;  // of the file
-  Status map_all(RemoteCall& call, TargetMaps& maps, const std::vector<uint64_t>& island_bases);
+  Status map_all(RemoteCall& call, TargetMaps& maps, const std::vector<uint64_t>& area_bases);
   Status map_arena(TargetMaps& maps);
   Status map_private_memory(RemoteCall& call, TargetMaps& maps);
   ArenaPlace place_;
-  uint64_t island_bytes_ = 0;
+  uint64_t area_bytes_ = 0;
   SharedFile constants_, data_, code_, journal_;
   bool private_mapped_ = false;
   CodeAreas code_areas_;              // until take_code()
-  std::vector<AddressRange> served_;  // by island: span of its modules
+  std::vector<AddressRange> served_;  // by code area: span of its modules
   std::vector<StubPages> stubs_;      // ascending
   uint64_t stubs_at_ = 0;             // in the file of code
 };

@@ -30,7 +30,7 @@ struct Shared : ::testing::Test {
     ASSERT_TRUE(made.ok());
     stopped.emplace(made.take());
   }
-  // With one island near the program.
+  // With one code area near the program.
   void create(uint64_t constants) {
     const std::vector<Mapping> maps = read_maps(victim.pid()).value();
     base =
@@ -92,9 +92,9 @@ TEST_F(Shared, ThereNeedNotBeConstants) {
 
 TEST_F(Shared, NobodyMakesWritableWhatIsOnlyRead) {
   create(kConstants);
-  const uint64_t island = code.island(0).base();
+  const uint64_t area = code.area(0).base();
   ASSERT_NE(journal(), 0u);
-  for (const uint64_t address : {base, island, journal()}) {
+  for (const uint64_t address : {base, area, journal()}) {
     EXPECT_EQ(call(SYS_mprotect, {address, kPage, PROT_READ | PROT_WRITE}), -EACCES);
     EXPECT_EQ(call(SYS_madvise, {address, kPage, MADV_REMOVE}), -EACCES);
   }

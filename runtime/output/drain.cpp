@@ -20,11 +20,11 @@
 #include "runtime/output/function_names.h"
 #include "runtime/output/held_records.h"
 #include "runtime/output/histogram.h"
+#include "runtime/output/messages.h"
 #include "runtime/output/rate_limit.h"
 #include "runtime/output/record_rules.h"
 #include "runtime/output/script_error.h"
 #include "runtime/output/shell_commands.h"
-#include "runtime/output/tell.h"
 #include "runtime/shared/event.h"
 #include "runtime/shared/format.h"
 #include "runtime/shared/ring.h"
@@ -138,9 +138,9 @@ std::string_view kind_name(SiteKind kind) {
 }
 
 // The first time that something is refused; summarize() says how often.
-void tell_first(const RateLimit& limit, const std::string& what) {
+void report_first(const RateLimit& limit, const std::string& what) {
   if (limit.refused() == 1)
-    tell_warning("DJ5905", what + "; the others are left out, and counted at the end");
+    report_warning("DJ5905", what + "; the others are left out, and counted at the end");
 }
 
 }  // namespace
@@ -172,9 +172,9 @@ struct Drain::State {
   FunctionNames names;
   std::vector<RingSource> sources;
   HeldRecords held;
-  size_t turn = 0;       // the source that is read first
+  size_t turn = 0;  // the source that is read first
   Times times;
-  uint64_t forged = 0;   // records that no handler can have sent
+  uint64_t forged = 0;  // records that no handler can have sent
   Rates rates;
 
   size_t collect(bool last, uint64_t round);
@@ -183,7 +183,7 @@ struct Drain::State {
   void write(const Record& record);
   void write_ready(bool last);
   void put(const Record& record, const Format* format, std::string text);
-  void tell_forged();
+  void report_forged();
   void summarize();
 };
 
@@ -200,11 +200,12 @@ Drain::~Drain() = default;
 Drain::Drain(Drain&&) noexcept = default;
 
 // Told at once, and counted from then on.
-void Drain::State::tell_forged() {
+void Drain::State::report_forged() {
   if (forged++ > 0) return;
-  tell_warning("DJ5909",
-               "the program has written into djtap's memory itself: what no handler of the script "
-               "can have sent is dropped, and what is shown may be wrong");
+  report_warning(
+      "DJ5909",
+      "the program has written into djtap's memory itself: what no handler of the script "
+      "can have sent is dropped, and what is shown may be wrong");
 }
 
 // Whether a handler can have sent the record. *tsc: its time, which is not later than now.
@@ -235,10 +236,10 @@ size_t Drain::State::read(RingSource& source, bool last) {
       held.hold(tsc);
     } else {
       held.drop();
-      tell_forged();
+      report_forged();
     }
   }
-  if (source.reader.scribbled) tell_forged();
+  if (source.reader.scribbled) report_forged();
   source.reader.scribbled = false;
   abi::ring_free(source.ring, &source.reader);
   return count;
@@ -298,28 +299,28 @@ void Drain::State::write(const Record& record) {
     }
     case abi::kEventHist: {
       std::optional<std::string> text = hist_text(record, rules);
-      return text ? put(record, nullptr, std::move(*text)) : tell_forged();
+      return text ? put(record, nullptr, std::move(*text)) : report_forged();
     }
     case abi::kEventError: {
       abi::ErrorPayload payload;
       if (!record.read(sizeof header, payload) || !script_errors.can_be(payload))
-        return tell_forged();
+        return report_forged();
       output.flush();
       return script_errors.report(payload, header.site, record.text(payload.text));
     }
     case abi::kEventWarn:
       output.flush();
       if (rates.warnings.allow()) return log_lines(fmt::format("WARNING: {}\n", text_of(record)));
-      return tell_first(rates.warnings,
-                        fmt::format("warnings by warn(): more than {} a second", kWarnings));
+      return report_first(rates.warnings,
+                          fmt::format("warnings by warn(): more than {} a second", kWarnings));
     case abi::kEventSystem:
       output.flush();
       return commands.run(std::string(text_of(record)));
     case abi::kEventSwitchFile:
       if (rates.files.allow()) return output.switch_file();
-      return tell_first(rates.files,
-                        fmt::format("files by switch_file(): more than {} at once, and {} a second",
-                                    kFilesAtOnce, kFiles));
+      return report_first(
+          rates.files, fmt::format("files by switch_file(): more than {} at once, and {} a second",
+                                   kFilesAtOnce, kFiles));
     case abi::kEventChildBegins:
     case abi::kEventChildEnds:
       if (input.child)
@@ -344,15 +345,15 @@ void Drain::State::write_ready(bool last) {
 void Drain::State::summarize() {
   script_errors.summarize();
   if (forged > 1)
-    tell_warning("DJ5909", fmt::format("{} of the program's own making dropped in all",
-                                       counted(forged, "record")));
+    report_warning("DJ5909", fmt::format("{} of the program's own making dropped in all",
+                                         counted(forged, "record")));
   if (const uint64_t lost = rates.warnings.refused())
-    tell_warning("DJ5905", fmt::format("{} by warn() dropped: more than {} a second",
-                                       counted(lost, "warning"), kWarnings));
+    report_warning("DJ5905", fmt::format("{} by warn() dropped: more than {} a second",
+                                         counted(lost, "warning"), kWarnings));
   if (const uint64_t lost = rates.files.refused())
-    tell_warning("DJ5905",
-                 fmt::format("{} by switch_file() left out: more than {} at once, and {} a second",
-                             counted(lost, "new file"), kFilesAtOnce, kFiles));
+    report_warning(
+        "DJ5905", fmt::format("{} by switch_file() left out: more than {} at once, and {} a second",
+                              counted(lost, "new file"), kFilesAtOnce, kFiles));
 }
 
 size_t Drain::run(bool last) {

@@ -80,7 +80,7 @@ RecordRules::RecordRules(const Program& program, const Plan& plan, const Layout&
 }
 
 bool RecordRules::has_site(uint32_t site) const {
-  return site == 0 || site < plan_.sites.size() + plan_.host_probes.size() + plan_.later.size();
+  return site == 0 || site < plan_.sites.size() + plan_.host_probes.size() + plan_.dlopened.size();
 }
 
 const Format* RecordRules::format(uint32_t number, uint32_t arguments) const {

@@ -41,7 +41,7 @@ class Gone {
 // By the session's number of a handler.
 std::vector<std::optional<ProbeId>> all_probes_of_calls(const Plan& plan) {
   std::vector<std::optional<ProbeId>> probes = probes_of_calls(plan);
-  probes.insert(probes.end(), plan.later_calls.begin(), plan.later_calls.end());
+  probes.insert(probes.end(), plan.dlopened_calls.begin(), plan.dlopened_calls.end());
   return probes;
 }
 

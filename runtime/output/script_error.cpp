@@ -10,7 +10,7 @@
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "runtime/output/function_names.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/process.h"
 #include "runtime/process/untrusted.h"
 #include "runtime/shared/abi.h"

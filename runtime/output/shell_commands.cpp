@@ -11,7 +11,7 @@
 #include <cstring>
 #include <utility>
 
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/child_wait.h"
 
 namespace dj {
@@ -36,7 +36,7 @@ void ShellCommands::run(const std::string& text) {
   if (failed != 0) {
     constexpr size_t kShown = 60;
     const char* more = text.size() > kShown ? "..." : "";
-    tell_undone(
+    report_undone(
         fmt::format("system(\"{}\"{}): {}", text.substr(0, kShown), more, std::strerror(failed)));
   } else {
     running_.push_back(pid);
@@ -46,7 +46,7 @@ void ShellCommands::run(const std::string& text) {
 void ShellCommands::wait() {
   for (pid_t pid : std::exchange(running_, {})) {
     if (!wait_for_child(pid))
-      tell_undone(fmt::format("told to end: a command of system() goes on, process {}", pid));
+      report_undone(fmt::format("told to end: a command of system() goes on, process {}", pid));
   }
 }
 

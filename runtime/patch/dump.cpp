@@ -39,7 +39,7 @@ std::string line_of(const PatchSite& place, const SiteNames& names, const Mapped
     line +=
         fmt::format(" bytes {:02x} displaced {}", fmt::join(place.original, ""), place.displaced);
   for (const SiteId owner : place.owners)
-    line += " of " + names.shown_at(owner, place.pivot() - module.bias);
+    line += " of " + names.shown_at(owner, place.probe_address() - module.bias);
   std::string separator = " calls ";
   for (const PatchCall& call : place.calls) {
     line += separator + text_of(call);

@@ -120,7 +120,7 @@ DynamicLinks read_dynamic_links(const std::string& path) {
   return links;
 }
 
-std::vector<uint64_t> read_call_words(const std::string& path) {
+std::vector<uint64_t> read_got_slots(const std::string& path) {
   Sections sections(path);
   std::vector<uint64_t> words;
   for (const Elf64_Shdr& section : sections.headers()) {

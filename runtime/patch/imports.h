@@ -28,7 +28,7 @@ DynamicLinks read_dynamic_links(const std::string& path);
 // Words of the GOT that only the file's linkage stubs jump through (R_X86_64_JUMP_SLOT, ELF gABI
 // and x86-64 psABI), ascending ELF addresses. Empty where there are none or the file cannot be
 // read.
-std::vector<uint64_t> read_call_words(const std::string& path);
+std::vector<uint64_t> read_got_slots(const std::string& path);
 
 class Imports {
  public:

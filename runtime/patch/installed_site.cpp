@@ -33,10 +33,10 @@ InstalledSite list_site(const PatchSite& place, SiteId id, const SiteNames& name
                         const MappedModule& module) {
   InstalledSite site;
   site.site = id;
-  site.address = place.pivot();
+  site.address = place.probe_address();
   site.letter = names.letter(id);
-  site.symbol = names.symbol_at(id, place.pivot() - module.bias);
-  site.foreign = names.foreign_at(id, place.pivot() - module.bias);
+  site.symbol = names.symbol_at(id, place.probe_address() - module.bias);
+  site.foreign = names.foreign_at(id, place.probe_address() - module.bias);
   site.module = module.path;
   site.state = place.state;
   site.reason = place.reason;

@@ -13,7 +13,7 @@ namespace dj {
 namespace {
 
 // Does each of them stand in its range, with the byte behind it?
-bool fits(const PlanCache::Addresses& addresses, const std::vector<RawText>& text) {
+bool fits(const VerdictCache::Addresses& addresses, const std::vector<RawText>& text) {
   if (addresses.size() != text.size()) {
     return false;
   }
@@ -129,7 +129,7 @@ Result<std::unique_ptr<ModuleCode>> ModuleCodes::read(const MappedModule& module
   auto code = std::make_unique<ModuleCode>();
   const File& file = this->file(module);
   code->identity = file.identity;
-  std::optional<arch::Known> known;
+  std::optional<arch::CheckResults> known;
   if (!file.text.empty()) {
     known = cache_.load(file.identity);
   }
@@ -174,7 +174,8 @@ void ModuleCodes::remember() {
   if (any) cache_.files().trim();
 }
 
-const std::string* ModuleCodes::kept_by_now(const std::string& name, const std::string& key) const {
+const std::string* ModuleCodes::cached_by_now(const std::string& name,
+                                              const std::string& key) const {
   const auto is_it = [&](const NewFile& file) { return file.name == name && file.key == key; };
   const auto file = std::ranges::find_if(new_files_, is_it);
   return file != new_files_.end() ? &file->bytes : nullptr;

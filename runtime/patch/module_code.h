@@ -18,7 +18,7 @@
 #include "compiler/base/result.h"
 #include "compiler/base/spare_thread.h"
 #include "compiler/stages/plan.h"
-#include "runtime/patch/plan_cache.h"
+#include "runtime/patch/verdict_cache.h"
 #include "runtime/process/mapped_module.h"
 
 namespace dj {
@@ -36,8 +36,8 @@ struct ModuleCode {
   // Whether the entry `site` is a part of another function that only its jumps tell of. Names and
   // unwind information have told of others when the script was resolved.
   bool is_nameless_part(const Site& site) const;
-  std::string identity;   // PlanCache::identity(), when the file was read
-  size_t remembered = 0;  // Known::size() when an earlier session's answers were read
+  std::string identity;   // VerdictCache::identity(), when the file was read
+  size_t remembered = 0;  // CheckResults::size() when an earlier session's answers were read
 
  private:
   std::map<std::pair<uint64_t, uint64_t>, arch::Exits> exits_;
@@ -51,7 +51,7 @@ std::vector<uint64_t> find_syscall_bytes(const RawText& range);
 class ModuleCodes {
  public:
   // `cache`: where answers of earlier sessions are looked for.
-  explicit ModuleCodes(ReadText read_text, PlanCache cache = PlanCache::none())
+  explicit ModuleCodes(ReadText read_text, VerdictCache cache = VerdictCache::none())
       : read_text_(std::move(read_text)), cache_(std::move(cache)) {}
   ModuleCodes(ModuleCodes&&) = default;
   const ReadText& read_text() const { return read_text_; }
@@ -66,12 +66,12 @@ class ModuleCodes {
   std::string plan_key;
   // Files of earlier sessions, of all kinds; and what remember() will write there. Empty `bytes`:
   // nothing.
-  const KeptFiles& kept_files() const { return cache_.files(); }
+  const FileCache& file_cache() const { return cache_.files(); }
   void keep(std::string name, std::string key, std::string bytes) {
     if (!bytes.empty()) new_files_.push_back({std::move(name), std::move(key), std::move(bytes)});
   }
   // What keep() was given for this name and key and remember() has not written yet; null: nothing.
-  const std::string* kept_by_now(const std::string& name, const std::string& key) const;
+  const std::string* cached_by_now(const std::string& name, const std::string& key) const;
   // The bytes alone, cheap; empty if the file cannot be read, or is another by now.
   const std::vector<RawText>& raw(const MappedModule& module) { return file(module).text; }
   // find_syscall_bytes() of each range of raw().
@@ -81,7 +81,7 @@ class ModuleCodes {
   using Key = std::pair<std::string, std::optional<FileVersion>>;  // open_path, version
   static Key key_of(const MappedModule& module) { return {module.open_path, module.version}; }
   struct File {
-    std::string identity;  // PlanCache::identity(), when the file was read
+    std::string identity;  // VerdictCache::identity(), when the file was read
     std::vector<RawText> text;
   };
   const File& file(const MappedModule& module);
@@ -94,7 +94,7 @@ class ModuleCodes {
   };
 
   ReadText read_text_;
-  PlanCache cache_;
+  VerdictCache cache_;
   std::map<Key, std::unique_ptr<ModuleCode>> codes_;
   std::map<Key, Error> failed_;
   std::map<Key, File> files_;

@@ -32,7 +32,7 @@ class Codes : public testing::Test {
       ++reads_;
       return read_text(path);
     };
-    return ModuleCodes(read, PlanCache(KeptFiles(folder_ / "cache", "this build")));
+    return ModuleCodes(read, VerdictCache(FileCache(folder_ / "cache", "this build")));
   }
   static arch::Region own_function(ModuleCodes& codes, const MappedModule& module) {
     std::vector<arch::Region> regions(1);
@@ -92,9 +92,9 @@ TEST_F(ReadAhead, WhatNobodyAsksForIsLetGo) {
 TEST_F(Replaced, WhatWasFoundIsOfTheFileThatWasRead) {
   ModuleCodes first = codes(), second = codes();
   own_function(first, copied());
-  const MappedModule later = copied();
+  const MappedModule dlopened = copied();
   first.remember();
-  own_function(second, later);
+  own_function(second, dlopened);
   EXPECT_EQ(reads_, 2) << "answers of the file before count for this one";
 }
 

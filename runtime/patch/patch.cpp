@@ -27,11 +27,11 @@ Result<std::shared_ptr<JumpForm>> make_form(const ModuleCode& code, const arch::
   form->region = region;
   form->placements = arch::placements(region);
   form->region.address += bias;
-  form->region.pivot += region.pivot != 0 ? bias : 0;
+  form->region.probe_address += region.probe_address != 0 ? bias : 0;
   for (arch::Placement& placement : form->placements) {
     placement.jump += bias;
   }
-  const uint64_t at = std::max(region.pivot, region.address);
+  const uint64_t at = std::max(region.probe_address, region.address);
   form->int3_at = static_cast<uint8_t>(at - region.address);
   form->int3_length =
       at == region.address ? region.first : static_cast<uint8_t>(insn_length(code, at));
@@ -45,12 +45,13 @@ Result<PatchSite> make_place(const ModuleCode& code, const arch::Region& region,
   PatchSite place;
   place.jump = jump;
   uint64_t address = region.address, length = region.length;
-  const bool has_pivot = region.pivot > region.address;
+  const bool has_probe_address = region.probe_address > region.address;
   if (jump) {
-    place.handlers_at = has_pivot ? static_cast<uint32_t>(region.pivot - address) : 0;
+    place.handlers_at =
+        has_probe_address ? static_cast<uint32_t>(region.probe_address - address) : 0;
   } else {
     // One instruction: the one that the handlers precede.
-    address = has_pivot ? region.pivot : address;
+    address = has_probe_address ? region.probe_address : address;
     length = insn_length(code, address);
     if (length == 0) {
       return Error{"undecodable"};

@@ -60,11 +60,11 @@ struct PatchSite {
   uint32_t module = 0;                      // index into the session's modules
   SiteState state = SiteState::Registered;  // changed by set_state() alone
   bool jump = false;                        // 5-byte jump, else int3
-  bool word = false;  // no text, but a word of a GOT that leads there (call_words.h)
+  bool word = false;  // no text, but a word of a GOT that leads there (got_slots.h)
   bool hook = false;  // system call hook: calls the agent, behind the handlers of a probe there
   bool live = false;  // its text may be written while threads run (live_text.h)
   uint32_t displaced = 0;    // bytes of `original` that go into the detour
-  uint32_t rest = 0;         // the last ones of these, not of the DCR (whole_functions.h)
+  uint32_t rest = 0;         // the last ones of these, not of the DCR (whole_function_relocation.h)
   uint32_t handlers_at = 0;  // see arch::DetourRequest
   // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers or
   // goes into the detour.
@@ -74,30 +74,31 @@ struct PatchSite {
 
   // Filled by build_detours():
   uint64_t detour = 0;  // where jump or trap go
-  // Of the detour, and of its note (IslandNotes::note()); 0: there is none.
+  // Of the detour, and of its note (AreaNotes::note()); 0: there is none.
   uint32_t detour_bytes = 0, note_at = 0, note_bytes = 0;
   std::vector<std::pair<uint32_t, uint64_t>>
       copies;  // (offset in region, address of that instruction's copy)
   // Of the instruction at handlers_at, without the handlers that its copy begins with; 0: there is
   // none, or its copy does not begin with them.
-  uint64_t pivot_copy = 0;
+  uint64_t probe_copy = 0;
 
-  uint64_t off_since_ns = 0;    // armed, but none of its calls is enabled; 0: one is
-  RareText reason;              // of Int3 and Skipped
-  Rare<arch::Leaving> leaving;  // of its at_exit calls, if not always; runtime addresses
-  Rare<arch::JumpBytes> led;    // of a jump of the program's own that is led elsewhere: its bytes
-  RareText name;                // of the function or system call, if steps are logged
+  uint64_t off_since_ns = 0;             // armed, but none of its calls is enabled; 0: one is
+  BoxedText reason;                      // of Int3 and Skipped
+  BoxedOptional<arch::Leaving> leaving;  // of its at_exit calls, if not always; runtime addresses
+  BoxedOptional<arch::JumpBytes>
+      led;         // of a jump of the program's own that is led elsewhere: its bytes
+  BoxedText name;  // of the function or system call, if steps are logged
 
   // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.
   uint32_t guards() const { return jump && form ? form->placement.guards : 0; }
   // Of these, the guards that stand only in case a jump table was read wrong.
   uint32_t doubts() const { return form ? guards() & form->region.doubts : 0; }
   // Bit i: another site begins at address + i, in the jump's displacement.
-  uint8_t leans_on() const { return jump && form ? form->region.others : 0; }
+  uint8_t overlapped() const { return jump && form ? form->region.others : 0; }
   bool traps() const { return !jump || guards() != 0; }
   // No jump can be: one int3 instead.
   void fall_back_to_int3(std::string why);
-  uint64_t pivot() const { return address + handlers_at; }
+  uint64_t probe_address() const { return address + handlers_at; }
   bool any_enabled() const;
   // It is to be patched, and the text has its original bytes.
   bool is_waiting() const { return state == SiteState::Registered || state == SiteState::Disarmed; }

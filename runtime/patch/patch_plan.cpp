@@ -13,7 +13,7 @@
 #include "runtime/patch/mapped_sites.h"
 #include "runtime/patch/planner.h"
 #include "runtime/patch/tail_calls.h"
-#include "runtime/patch/whole_functions.h"
+#include "runtime/patch/whole_function_relocation.h"
 
 namespace dj {
 namespace {
@@ -40,7 +40,7 @@ std::vector<Planner> gather(const PatchInput& input, const SitesByModule& sites,
   }
   for (size_t i = 0; i < planners.size(); i++) planners[i].add_sites(sites[first + i]);
   const auto finder =
-      !input.is_later() && !plan.sites.empty() ? find_object_finder(modules) : std::nullopt;
+      !input.is_dlopened() && !plan.sites.empty() ? find_object_finder(modules) : std::nullopt;
   if (finder) planners[finder->first].add_object_hook(finder->second);
   while (const std::optional<TailCalls::Step> step = tails.next()) {
     planners[step->function.first - first].add_callee(*step);
@@ -50,7 +50,7 @@ std::vector<Planner> gather(const PatchInput& input, const SitesByModule& sites,
 
 // Why no place can be an int3, where that is so. `missing`: an essential hook that cannot be.
 std::string why_no_int3(const PatchInput& input, const Way& way, const std::string& missing) {
-  if (input.is_later() && !way.with_trap)
+  if (input.is_dlopened() && !way.with_trap)
     return "opened later, and the session has not set SIGTRAP up";
   return missing.empty() ? "" : "SIGTRAP (" + missing + ")";
 }
@@ -59,8 +59,8 @@ std::string why_no_int3(const PatchInput& input, const Way& way, const std::stri
 bool plan_modules(const PatchInput& input, const Way& way, ModuleCodes& codes, PatchPlan& out) {
   const Plan& plan = input.plan;
   const SitesByModule sites = sites_by_module(plan, input.modules);
-  const bool expects_int3 = plan.expects_objects && !input.is_later();
-  const bool may_have_trap = !way.with_trap && !input.is_later();
+  const bool expects_int3 = plan.expects_objects && !input.is_dlopened();
+  const bool may_have_trap = !way.with_trap && !input.is_dlopened();
   for (size_t i = input.modules.size(); may_have_trap && i > 0; i--) {
     if (expects_int3 || shows_int3(plan, sites[i - 1], input.modules[i - 1], codes)) return false;
   }
@@ -91,7 +91,7 @@ bool plan_modules(const PatchInput& input, const Way& way, ModuleCodes& codes, P
 }
 
 // Objects that were opened later: SIGTRAP is as the session has it.
-PatchPlan plan_later(const PatchInput& input, ModuleCodes& codes) {
+PatchPlan plan_dlopened(const PatchInput& input, ModuleCodes& codes) {
   const auto& [plan, modules, options, facts, first, counting] = input;
   PatchPlan out;
   const arch::Guards guards = facts.has_trap ? options.guards_wanted() : arch::Guards::None;
@@ -143,8 +143,8 @@ std::vector<bool> counting_handlers(const std::vector<HandlerAbi>& abis,
 }
 
 PatchPlan plan_patches(const PatchInput& input, ModuleCodes& codes) {
-  PatchPlan out = input.is_later() ? plan_later(input, codes) : plan_first(input, codes);
-  take_whole_functions(out.sites, input.modules, codes, input.counting);
+  PatchPlan out = input.is_dlopened() ? plan_dlopened(input, codes) : plan_first(input, codes);
+  relocate_whole_functions(out.sites, input.modules, codes, input.counting);
   out.sets_gs_base = !gs_base_setter(input.modules, input.first_module, codes).empty();
   return out;
 }

@@ -21,7 +21,7 @@ struct PatchOptions {
   bool optimize = true;  // false: every site stays an int3
   arch::Guards guards = arch::Guards::WhereNeeded;
   arch::Guards guards_wanted() const { return optimize ? guards : arch::Guards::None; }
-  bool lean = true;       // jumps may share bytes (arch::Neighbours): none is removed alone
+  bool overlap = true;    // jumps may share bytes (arch::Neighbours): none is removed alone
   bool switched = false;  // handlers will be switched on and off
   bool live = false;      // write text while threads run, if SIGTRAP can be had for that
 };
@@ -37,8 +37,8 @@ struct PatchInput {
   // By handler: it does nothing but add to a word (counting_handlers()). Empty: none does.
   std::vector<bool> counting = {};
 
-  bool is_later() const { return first_module > 0; }
-  bool is_live() const { return options.live && facts.is_running && !is_later(); }
+  bool is_dlopened() const { return first_module > 0; }
+  bool is_live() const { return options.live && facts.is_running && !is_dlopened(); }
 };
 
 // PatchInput::counting for handlers with these ABIs.

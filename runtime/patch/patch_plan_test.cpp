@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "compiler/debuginfo/text.h"
-#include "runtime/patch/kept_patches.h"
+#include "runtime/patch/patch_cache.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/victim.h"
 

@@ -100,7 +100,8 @@ void Planner::add_object_hook(uint64_t address) {
     const uint64_t distance = c.region.address - address;
     if (distance > 0 && distance < 5) return;  // a probe there would not be a jump any more
     if (distance != 0 || c.hook) continue;
-    if (c.region.pivot > address && !is_load(*code_, address, c.region.pivot)) return;
+    if (c.region.probe_address > address && !is_load(*code_, address, c.region.probe_address))
+      return;
     c.calls.push_back(call);
     return;
   }
@@ -113,14 +114,16 @@ void Planner::add_object_hook(uint64_t address) {
 Candidate* Planner::hook_from(const Site& entry) {
   constexpr uint64_t kMoveBytes = 5;
   if (entry.kind != SiteKind::Entry) return nullptr;
-  Candidate* hook = hook_at({.address = entry.address, .pivot = entry.address + kMoveBytes});
+  Candidate* hook =
+      hook_at({.address = entry.address, .probe_address = entry.address + kMoveBytes});
   return hook != nullptr && is_plain(*hook) ? hook : nullptr;
 }
 
 // The hook of that very system call; null: there is none, or it has given way. Hooks come first.
 Candidate* Planner::hook_at(const arch::Region& region) {
   for (auto c = candidates_.begin(); c != candidates_.end() && c->hook; ++c) {
-    if (c->region.address != region.address || c->region.pivot != region.pivot) continue;
+    if (c->region.address != region.address || c->region.probe_address != region.probe_address)
+      continue;
     if (!c->yields) return &*c;
     candidates_.erase(c);
     break;
@@ -148,9 +151,9 @@ bool Planner::check() {
   regions.reserve(candidates_.size());
   for (const Candidate& c : candidates_) regions.push_back(c.region);
   // Sites that are written one after the other, while threads run, must not share bytes.
-  const bool lean = input_.options.lean && !way_.live;
+  const bool overlap = input_.options.overlap && !way_.live;
   code_->checker->check(regions, way_.guards,
-                        lean ? arch::Neighbours::Lean : arch::Neighbours::Apart);
+                        overlap ? arch::Neighbours::Lean : arch::Neighbours::Apart);
   if (way_.guards == arch::Guards::Everywhere) bare_hooks(regions);
   // A probe inside a hook's bytes would turn the hook into an int3: the probe goes, and all begins
   // again.
@@ -197,7 +200,7 @@ std::string Planner::problem(const Candidate& c, const std::string& int3_refused
 }
 
 // Runtime addresses.
-Rare<arch::Leaving> Planner::leaving_of(const Candidate& c) const {
+BoxedOptional<arch::Leaving> Planner::leaving_of(const Candidate& c) const {
   if (c.leaving.how == arch::Leaving::Always) return {};
   arch::Leaving leaving = c.leaving;
   for (arch::FunctionRange& range : leaving.inside) {
@@ -230,7 +233,8 @@ void Planner::refuse(const std::string& int3_refused, Refused& refused) const {
 
 // ELF address of the first byte that is patched for it.
 uint64_t Planner::place_of(const Candidate& c) const {
-  return !is_jump(c) && c.region.pivot > c.region.address ? c.region.pivot : c.region.address;
+  return !is_jump(c) && c.region.probe_address > c.region.address ? c.region.probe_address
+                                                                  : c.region.address;
 }
 
 // One more Plan site at a known place; takes the candidate's calls.

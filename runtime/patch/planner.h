@@ -84,7 +84,7 @@ class Planner {
   }
   std::string problem(const Candidate& c, const std::string& int3_refused) const;
   uint64_t place_of(const Candidate& c) const;
-  Rare<arch::Leaving> leaving_of(const Candidate& c) const;
+  BoxedOptional<arch::Leaving> leaving_of(const Candidate& c) const;
   void join(PatchSite& place, Candidate& c) const;
   Result<PatchSite> make(const Candidate& c) const;
   Result<ModuleCode*> look();

@@ -12,7 +12,7 @@ namespace dj {
 SiteList sharing(const SiteList& sites) {
   std::unordered_set<uint64_t> shared;
   for (const PatchSite* site : sites) {
-    const uint64_t others = site->state == SiteState::Registered ? site->leans_on() : 0;
+    const uint64_t others = site->state == SiteState::Registered ? site->overlapped() : 0;
     if (others != 0) shared.insert(site->address);
     for (uint64_t i = 0; others >> i != 0; i++) {
       if ((others >> i & 1) != 0) shared.insert(site->address + i);
@@ -33,13 +33,13 @@ std::array<uint8_t, 8> Standing::shared_by(const PatchSite& site) const {
   std::array<uint8_t, 8> bytes = region.shared;
   const PatchSite* owner = nullptr;
   uint64_t from = 0;
-  for (uint64_t at = region.lean; at < 5u + region.prefixes; at++) {
+  for (uint64_t at = region.overlap; at < 5u + region.prefixes; at++) {
     const auto above = sites_.find((region.others >> at & 1) != 0 ? site.address + at : 0);
     if (above != sites_.end()) owner = above->second, from = at;
     if (owner == nullptr || !owner->jump) {
       bytes[at] = owner != nullptr && at == from ? arch::kInt3 : region.original[at];
     } else if (const arch::Region& upper = owner->form->region;
-               upper.lean != 0 && at - from >= upper.lean) {
+               upper.overlap != 0 && at - from >= upper.overlap) {
       bytes[at] = upper.shared[at - from];
     }  // else what is pinned
   }
@@ -50,7 +50,7 @@ SiteList without_support(const SiteList& sites) {
   SiteList fallen;
   Standing standing;
   for (PatchSite* site : sharing(sites)) {
-    if (site->leans_on() != 0 && standing.shared_by(*site) != site->form->region.shared) {
+    if (site->overlapped() != 0 && standing.shared_by(*site) != site->form->region.shared) {
       fallen.push_back(site);
     } else {
       standing.add(*site);

@@ -6,9 +6,9 @@
 
 #include <algorithm>
 
-#include "runtime/process/kin.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
+#include "runtime/process/session_processes.h"
 
 namespace dj {
 
@@ -16,7 +16,7 @@ void ChildWatch::begins(pid_t own) {
   if (children_.contains(own)) return;  // each probe has it told
   if (children_.size() >= kMost) return;
   const pid_t pid = target_.is_known_by(target_.pid()) ? own : number_seen(own, target_.pid());
-  if (pid > 0 && start_time(pid) && !is_kin(pid, target_.pid())) return;
+  if (pid > 0 && start_time(pid) && !is_session_process(pid, target_.pid())) return;
   Child child{std::nullopt, target_.forked(own, pid)};
   if (pid > 0) {
     if (Result<ExitWatch> made = ExitWatch::create(pid, false); made.ok())

@@ -8,7 +8,7 @@
 #include <set>
 #include <tuple>
 
-#include "runtime/process/kin.h"
+#include "runtime/process/session_processes.h"
 
 namespace dj {
 namespace {

@@ -18,10 +18,10 @@
 
 #include "compiler/base/page.h"
 #include "runtime/process/elf_file.h"
-#include "runtime/process/kin.h"
 #include "runtime/process/map_query.h"
 #include "runtime/process/memory_image.h"
 #include "runtime/process/process.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/tracer.h"
 #include "runtime/process/view.h"
 

@@ -68,9 +68,9 @@ OwnNumbers own_numbers(pid_t pid) {
   return own;
 }
 
-pid_t number_seen(pid_t own, pid_t kin) {
-  if (own_number(kin) == kin) return own;
-  const uint64_t space = space_of(kin);
+pid_t number_seen(pid_t own, pid_t processes) {
+  if (own_number(processes) == processes) return own;
+  const uint64_t space = space_of(processes);
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc", error)) {
     const pid_t pid = atoi(entry.path().filename().c_str());

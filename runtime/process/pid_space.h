@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Numbers of processes in a pid namespace of their own (containers): a process knows itself, its
-// group and its kin by others than djtap does.
+// group and its session processes by others than djtap does.
 #pragma once
 #include <sys/types.h>
 
@@ -12,7 +12,7 @@ struct OwnNumbers {
 };
 OwnNumbers own_numbers(pid_t pid);  // pid: by djtap's numbers
 
-// The process that has the number `own` in the pid namespace of `kin`; 0: there is none.
-pid_t number_seen(pid_t own, pid_t kin);
+// The process that has the number `own` in the pid namespace of `processes`; 0: there is none.
+pid_t number_seen(pid_t own, pid_t processes);
 
 }  // namespace dj

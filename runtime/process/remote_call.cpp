@@ -3,7 +3,7 @@
 // a PTRACE_SYSCALL entry stop and its exit stop: no breakpoint, no single step, so no SIGTRAP is
 // ever made (a forced SIGTRAP would reset the program's own action if it is blocked or ignored).
 // Meanwhile all signals are blocked. Should djtap be killed, the thread goes home by itself
-// (way_home.h).
+// (restore_frame.h).
 #include "runtime/process/remote_call.h"
 
 #include <linux/audit.h>
@@ -130,7 +130,7 @@ Status RemoteCall::prepare(Stopped& stopped) {
   borrowed_ = saved_;
   borrowed_.orig_rax = ~uint64_t{0};  // not in a system call: nothing to restart
   borrowed_.rip = gadgets.syscall;
-  home_ = WayHome::make(stopped, tid_, gadgets, saved_, saved_mask_);
+  home_ = RestoreFrame::make(stopped, tid_, gadgets, saved_, saved_mask_);
   if (!home_.has_value()) {
     return ok_status();  // then only our death in the middle of a call would harm
   }

@@ -10,8 +10,8 @@
 #include <optional>
 
 #include "compiler/base/result.h"
+#include "runtime/process/restore_frame.h"
 #include "runtime/process/stopped.h"
-#include "runtime/process/way_home.h"
 
 namespace dj {
 
@@ -60,7 +60,7 @@ class RemoteCall {
   user_regs_struct saved_ = {};
   uint64_t saved_mask_ = 0;
   user_regs_struct borrowed_ = {};  // at a `syscall` instruction
-  std::optional<WayHome> home_;
+  std::optional<RestoreFrame> home_;
   uint64_t scratch_ = 0;  // 0: none yet
   std::optional<bool> locks_memory_;
 };

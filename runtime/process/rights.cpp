@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /proc/PID/status and /proc/PID/ns; setresuid() and its kin.
+// /proc/PID/status and /proc/PID/ns; setresuid() and its session processes.
 #include "runtime/process/rights.h"
 
 #include <dirent.h>

@@ -14,8 +14,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/process/kin.h"
 #include "runtime/process/process.h"
+#include "runtime/process/session_processes.h"
 
 namespace dj {
 
@@ -69,7 +69,7 @@ pid_t Served::process_of(pid_t id) {
   if (!is_known(pid)) {
     const int pidfd = static_cast<int>(syscall(SYS_pidfd_open, pid, 0));
     if (pidfd < 0) return 0;
-    if (!is_kin(pid)) return close(pidfd), 0;
+    if (!is_session_process(pid)) return close(pidfd), 0;
     known_[pid] = pidfd;
   }
   return is_alive(known_[pid]) ? pid : 0;
@@ -80,7 +80,7 @@ bool Served::is_known(pid_t pid) const {
   return found != known_.end() && is_alive(found->second);
 }
 
-bool Served::is_kin(pid_t pid) const {
+bool Served::is_session_process(pid_t pid) const {
   pid_t ancestor = pid;
   for (int generation = 0; generation < 64 && ancestor > 1; ++generation) {
     ancestor = parent_of(ancestor);

@@ -25,7 +25,7 @@ class Served {
  private:
   using Program = std::pair<uint64_t, uint64_t>;  // device and inode of its file
   bool is_known(pid_t pid) const;
-  bool is_kin(pid_t pid) const;
+  bool is_session_process(pid_t pid) const;
   bool has_no_more_rights(const Credentials& now) const;
 
   pid_t target_;

@@ -6,7 +6,7 @@
 #include <sys/syscall.h>
 
 #include "runtime/process/remote_call.h"
-#include "runtime/process/way_home.h"
+#include "runtime/process/restore_frame.h"
 
 namespace dj {
 namespace {

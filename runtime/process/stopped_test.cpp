@@ -8,8 +8,8 @@
 
 #include "runtime/process/process.h"
 #include "runtime/process/remote_call.h"
+#include "runtime/process/restore_frame.h"
 #include "runtime/process/victim.h"
-#include "runtime/process/way_home.h"
 
 namespace dj {
 namespace {

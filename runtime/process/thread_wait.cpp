@@ -11,7 +11,7 @@
 #include <fstream>
 #include <string>
 
-#include "runtime/process/kin.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/tracer.h"
 
 namespace dj {

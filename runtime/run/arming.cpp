@@ -5,7 +5,7 @@
 #include <variant>
 
 #include "runtime/output/global_values.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 
 namespace dj {
 
@@ -31,8 +31,8 @@ std::set<HandlerAt> ArmingWatch::handlers_of(ProbeId probe) const {
 }
 
 void ArmingWatch::look() {
-  const bool more = session_.later_count() != later_;
-  later_ = session_.later_count();
+  const bool more = session_.dlopened_count() != dlopened_;
+  dlopened_ = session_.dlopened_count();
   for (Watched& each : watched_) {
     session_.run_host(each.test);
     const GlobalValue now = read_global(compiled_.program, each.arming.armed, compiled_.layout);
@@ -40,7 +40,7 @@ void ArmingWatch::look() {
     if (armed == each.armed && (armed || !more)) continue;  // what comes later comes armed
     each.armed = armed;
     Status done = session_.switch_handlers(handlers_of(each.arming.probe), armed, kOffByCondition);
-    if (!done.ok()) tell_undone(done.error().message);
+    if (!done.ok()) report_undone(done.error().message);
   }
 }
 

@@ -26,7 +26,7 @@ class ArmingWatch {
   const Compiled& compiled_;
   Session& session_;
   std::vector<Watched> watched_;
-  size_t later_ = 0;  // objects that came later, as of the last look
+  size_t dlopened_ = 0;  // objects that came later, as of the last look
 };
 
 }  // namespace dj

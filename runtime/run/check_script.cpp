@@ -8,7 +8,7 @@
 #include "compiler/resolve/many_places.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/lazy_target.h"

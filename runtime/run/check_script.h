@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script as far as it can be judged before it runs: parsed, completed by tapsets, checked, and
+// A script as far as it can be verdicts before it runs: parsed, completed by tapsets, checked, and
 // its probe points and variables looked up if the command line names a target.
 #pragma once
 #include <functional>

@@ -11,10 +11,10 @@
 #include "compiler/stages/stack_info.h"
 #include "runtime/output/progress.h"
 #include "runtime/patch/hooks.h"
-#include "runtime/patch/kept_patches.h"
+#include "runtime/patch/patch_cache.h"
 #include "runtime/patch/tail_calls.h"
-#include "runtime/run/kept_handlers.h"
-#include "runtime/run/say.h"
+#include "runtime/run/handler_cache.h"
+#include "runtime/run/show.h"
 #include "runtime/target/process/process_target.h"
 
 namespace dj {
@@ -57,14 +57,14 @@ Status compile(const StageChoices& stages, ModuleCodes& codes, Compiled& compile
   emit.abi.has_rseq = compiled.facts.has_rseq;
   emit.want_ir = stages.dump.count("ir") > 0;
   emit.want_assembly = stages.dump.count("asm") > 0;
-  const KeptObjects kept = kept_handlers(codes);
-  if (codes.kept_files().keeps()) emit.kept = &kept;
+  const ObjectCache kept = handler_cache(codes);
+  if (codes.file_cache().keeps()) emit.kept = &kept;
   DJ_TRY(compiled.image,
          lower(compiled.program, compiled.plan, compiled.layout, emit, compiled.abis));
   show_stage(stages, "ir", compiled.image.ir);
   show_stage(stages, "asm", compiled.image.assembly);
   clock.done("lower", fmt::format("{}{}", counted(compiled.plan.handlers.size(), "handler"),
-                                  compiled.image.is_kept ? ", kept" : ""));
+                                  compiled.image.is_cached ? ", kept" : ""));
   return ok_status();
 }
 

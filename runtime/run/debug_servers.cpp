@@ -14,8 +14,8 @@
 
 #include "compiler/stages/debug_servers.h"
 #include "runtime/output/ending_signals.h"
+#include "runtime/output/messages.h"
 #include "runtime/output/progress.h"
-#include "runtime/output/tell.h"
 
 namespace dj {
 namespace {
@@ -59,7 +59,7 @@ void let_servers_be_asked(const FileChoices& files) {
   };
   servers.tell = [](const std::string& why) {
     erase_progress();
-    tell_warning("DJ4908", why);
+    report_warning("DJ4908", why);
   };
   servers.is_over = is_end_wanted;
   use_debug_servers(std::move(servers));
@@ -85,19 +85,20 @@ void ask_servers_as(uid_t user) {
     return;
   }
   if (may_ask_debug_servers())
-    tell_warning("DJ4908", fmt::format("user {} has no home, and {} is no folder of that user's "
-                                       "alone: no server is asked for debug files",
-                                       user, folder));
+    report_warning("DJ4908", fmt::format("user {} has no home, and {} is no folder of that user's "
+                                         "alone: no server is asked for debug files",
+                                         user, folder));
   let_debug_servers_be();
 }
 
-void tell_late_debug_files() {
+void report_late_debug_files() {
   std::string names;
   for (const std::string& name : end_asking_beside()) names += (names.empty() ? "" : ", ") + name;
   if (!names.empty())
-    tell_warning("DJ4909", fmt::format("debug files came during the session, for objects that the "
-                                       "program had opened before: {}; the next session has them",
-                                       names));
+    report_warning("DJ4909",
+                   fmt::format("debug files came during the session, for objects that the "
+                               "program had opened before: {}; the next session has them",
+                               names));
 }
 
 }  // namespace dj

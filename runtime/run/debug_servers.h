@@ -17,6 +17,6 @@ void hide_servers_secrets();
 void ask_servers_as(uid_t user);
 
 // To be called when the session has ended: says which debug files have come too late for it.
-void tell_late_debug_files();
+void report_late_debug_files();
 
 }  // namespace dj

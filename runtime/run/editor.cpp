@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What scripts are judged by is check_script(); what they may say, the tables of words.
+// What scripts are verdicts by is check_script(); what they may say, the tables of words.
 #include "runtime/run/editor.h"
 
 #include <fmt/format.h>

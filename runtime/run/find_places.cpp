@@ -12,13 +12,13 @@
 #include "compiler/check/check.h"
 #include "compiler/check/time_probes.h"
 #include "compiler/resolve/double_targets.h"
-#include "compiler/resolve/kept_plan.h"
+#include "compiler/resolve/plan_cache.h"
 #include "compiler/resolve/pointers.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stages/debug_servers.h"
+#include "runtime/output/messages.h"
 #include "runtime/output/progress.h"
-#include "runtime/output/tell.h"
 #include "runtime/run/target.h"
 
 namespace dj {
@@ -56,7 +56,7 @@ std::optional<Plan> find_kept(const ModuleCodes& codes, const std::string& name,
                               const std::string& key) {
   constexpr size_t kOfPlan = 16;  // times the bytes of a plan are used in its session
   if (key.empty()) return std::nullopt;
-  const std::optional<KeptBytes> kept = codes.kept_files().load(name, key);
+  const std::optional<CachedBytes> kept = codes.file_cache().load(name, key);
   if (!kept) return std::nullopt;
   fill_huge_heap(kOfPlan * kept->bytes.size());
   return unpack_plan(kept->bytes);
@@ -77,14 +77,14 @@ Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process
     take_process_numbers(probe.points, process ? process->pid : 0, diags);
   TargetFiles files = target_files(process, compiled.types.printers);
   files.compile_headers = compiled.types.compile_headers;
-  const bool keeps = codes.kept_files().keeps();
+  const bool keeps = codes.file_cache().keeps();
   const bool asks = may_ask_debug_servers();
   const bool follows_calls = compiled.own.follows_calls;
   const std::string key = keeps ? plan_key(compiled.program, files, follows_calls, asks) : "";
   const std::string name = "plan-" + short_name(key);
   std::optional<Plan> plan = find_kept(codes, name, key);
-  const bool is_kept = plan.has_value();
-  if (!is_kept) {
+  const bool is_cached = plan.has_value();
+  if (!is_cached) {
     if (const MappedModule* module =
             process ? richest(compiled.program, process->modules) : nullptr)
       prepare_for(compiled.program, *module, codes);
@@ -99,7 +99,7 @@ Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process
     codes.plan_key = key;
   }
   clock.done("resolve",
-             fmt::format("{}{}", counted(plan->sites.size(), "site"), is_kept ? ", kept" : ""));
+             fmt::format("{}{}", counted(plan->sites.size(), "site"), is_cached ? ", kept" : ""));
   return std::move(*plan);
 }
 
@@ -109,7 +109,7 @@ bool settle_types(const ast::Script& script, bool strict, const Sources& sources
   if (!doubles.empty()) {
     Diags diags;  // warnings were printed the first time
     compiled.program = check(script, {strict, doubles}, diags);
-    if (!diags.ok()) return tell_all(diags, sources), false;
+    if (!diags.ok()) return report_all(diags, sources), false;
     add_own(report, compiled);
   }
   mark_pointers(compiled.program, compiled.plan);

@@ -13,7 +13,7 @@
 #include "compiler/base/own_data.h"
 #include "compiler/base/target_file.h"
 #include "compiler/stages/debug_servers.h"
-#include "runtime/patch/kept_files.h"
+#include "runtime/patch/file_cache.h"
 #include "runtime/process/broker.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/process/process.h"
@@ -21,7 +21,7 @@
 #include "runtime/process/view.h"
 #include "runtime/run/debug_servers.h"
 #include "runtime/run/lowering.h"
-#include "runtime/run/say.h"
+#include "runtime/run/show.h"
 
 namespace dj {
 namespace {
@@ -54,7 +54,7 @@ std::optional<RightsKept> check_readable(const std::vector<std::string>& files, 
 // outside, who is somebody else, so in a view djtap keeps nothing.
 std::optional<RightsKept> enter_view_of(pid_t pid, int pidfd, const Rights& theirs,
                                         const std::vector<std::string>& files) {
-  KeptFiles::work_without();
+  FileCache::work_without();
   Status entered = load_lowering();
   if (entered.ok()) entered = enter_view(pid, pidfd, theirs, files);
   if (entered.ok()) return std::nullopt;
@@ -79,7 +79,7 @@ std::optional<RightsKept> become_equal_of(const NeededFiles& needed, pid_t pid, 
     let_debug_servers_be();  // its root is read-only
     if (auto kept = enter_view_of(pid, pidfd, theirs, files)) return kept;
   } else if (needed.cache) {
-    KeptFiles::work_as(theirs.uids[0], theirs.gids[0]);
+    FileCache::work_as(theirs.uids[0], theirs.gids[0]);
   }
   Status became = become_equal(mine, theirs);
   if (!became.ok()) return RightsKept{"DJ4006", became.error().message};

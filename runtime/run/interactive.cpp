@@ -15,10 +15,10 @@
 #include <sstream>
 
 #include "compiler/parse/tidy.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/run/check_script.h"
 #include "runtime/run/give_up_rights.h"
-#include "runtime/run/say.h"
+#include "runtime/run/show.h"
 
 extern char** environ;
 
@@ -88,11 +88,11 @@ class Prompt {
     Sources sources;
     Diags diags;
     check_(sources, sources.add("<prompt>", script), diags);
-    tell_all(diags, sources);
+    report_all(diags, sources);
     return diags.ok();
   }
 
-  // Judged in a child that has no more rights than the target: the prompt keeps its own for the
+  // Verdicts in a child that has no more rights than the target: the prompt keeps its own for the
   // runs.
   bool is_right_for_equal(const std::string& script) {
     fflush(nullptr);
@@ -110,7 +110,7 @@ class Prompt {
     std::ifstream file(path);
     std::stringstream text;
     if (path.empty() || !file || !(text << file.rdbuf())) {
-      tell_error("DJ0007", fmt::format("load: cannot read \"{}\"", path));
+      report_error("DJ0007", fmt::format("load: cannot read \"{}\"", path));
     } else {
       add(text.str());
     }
@@ -119,7 +119,7 @@ class Prompt {
   void save(const std::string& path) {
     std::ofstream file(path);
     if (path.empty() || !(file << script_ << std::flush))
-      tell_error("DJ0007", fmt::format("save: cannot write \"{}\"", path));
+      report_error("DJ0007", fmt::format("save: cannot write \"{}\"", path));
   }
 
   void list() {
@@ -147,7 +147,7 @@ class Prompt {
     pid_t pid = 0;
     int status = 0;
     if (posix_spawn(&pid, "/proc/self/exe", nullptr, &how, argv.data(), environ) != 0) {
-      tell_error("DJ5013", "cannot start djtap");
+      report_error("DJ5013", "cannot start djtap");
     } else if (waitpid(pid, &status, 0) == pid) {
       last_ = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
     }

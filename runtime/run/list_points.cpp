@@ -8,7 +8,7 @@
 #include "compiler/resolve/source_listing.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/list_aliases.h"
-#include "runtime/run/say.h"
+#include "runtime/run/show.h"
 #include "runtime/session/loop.h"
 
 namespace dj {
@@ -48,7 +48,7 @@ int list_points(const ListChoices& what, const ScriptChoices& choices, const Tar
     return fail(kExitScript, "DJ3022",
                 "the tapsets have this probe point, but nothing of this program is one");
   show(text);
-  tell_all(diags, sources);
+  report_all(diags, sources);
   return diags.ok() ? kExitOk : kExitScript;
 }
 

@@ -2,8 +2,8 @@
 // The plugin first, then the report.
 #include "runtime/run/load_outputs.h"
 
-#include "runtime/output/tell.h"
-#include "runtime/run/say.h"
+#include "runtime/output/messages.h"
+#include "runtime/run/show.h"
 
 namespace dj {
 
@@ -14,7 +14,7 @@ std::optional<int> load_outputs(const ReportChoices& report, const CommandLine& 
   loaded = lua.load_report(report.lua_path, sources);
   if (!loaded.ok()) return fail_without(line, "--report", loaded.error().message);
   if (lua.diags().ok()) return std::nullopt;
-  tell_all(lua.diags(), sources);
+  report_all(lua.diags(), sources);
   return kExitSyntax;
 }
 

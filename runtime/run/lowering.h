@@ -12,8 +12,8 @@ namespace dj {
 // there is a LoweringThread, while djtap has one thread.
 Status load_lowering();
 
-// While it lives, lower(), link() and their kin may be called, by the thread that made it; the
-// first lower() waits until all is loaded. One at a time.
+// While it lives, lower(), link() and their session processes may be called, by the thread that
+// made it; the first lower() waits until all is loaded. One at a time.
 class LoweringThread {
  public:
   // wanted: false, handlers will hardly be compiled, so nothing is loaded before lower() is called.

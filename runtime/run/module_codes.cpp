@@ -4,22 +4,22 @@
 
 #include "compiler/base/printable.h"
 #include "compiler/debuginfo/text.h"
-#include "runtime/patch/kept_files.h"
-#include "runtime/patch/plan_cache.h"
+#include "runtime/patch/file_cache.h"
+#include "runtime/patch/verdict_cache.h"
 
 namespace dj {
 namespace {
 
-KeptFiles files_for(bool cache, bool verbose) {
-  if (!cache) return KeptFiles::none();
-  if (!verbose) return KeptFiles::of_user({});
-  return KeptFiles::of_user([](const std::string& what) { log_line("djtap: cache: {}", what); });
+FileCache files_for(bool cache, bool verbose) {
+  if (!cache) return FileCache::none();
+  if (!verbose) return FileCache::of_user({});
+  return FileCache::of_user([](const std::string& what) { log_line("djtap: cache: {}", what); });
 }
 
 }  // namespace
 
 ModuleCodes module_codes(bool cache, bool verbose) {
-  return ModuleCodes(read_text, PlanCache(files_for(cache, verbose)));
+  return ModuleCodes(read_text, VerdictCache(files_for(cache, verbose)));
 }
 
 }  // namespace dj

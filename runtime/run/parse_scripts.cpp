@@ -11,8 +11,8 @@
 
 #include "compiler/base/printable.h"
 #include "compiler/parse/tidy.h"
-#include "runtime/output/tell.h"
-#include "runtime/run/say.h"
+#include "runtime/output/messages.h"
+#include "runtime/run/show.h"
 
 namespace dj {
 namespace {
@@ -40,9 +40,9 @@ void warn_of_unused_words(const ScriptChoices& script, std::string_view text) {
   for (size_t i = 0; i < script.arguments.size(); ++i) {
     const auto asks = [n = i + 1](std::string_view each) { return asks_for(each, n); };
     if (asks(text) || std::ranges::any_of(script.more, asks)) continue;
-    tell_warning("DJ0901",
-                 fmt::format("the argument {} is not used: the script has no ${} and no @{}",
-                             printable(script.arguments[i]), i + 1, i + 1));
+    report_warning("DJ0901",
+                   fmt::format("the argument {} is not used: the script has no ${} and no @{}",
+                               printable(script.arguments[i]), i + 1, i + 1));
   }
 }
 
@@ -67,11 +67,11 @@ int print_tidy(const Sources& sources, uint32_t file, const Diags& parsed) {
            !sources.text(diag.span).starts_with('@');
   };
   if (std::any_of(parsed.all().begin(), parsed.all().end(), is_grammars))
-    return tell_all(parsed, sources), kExitSyntax;
+    return report_all(parsed, sources), kExitSyntax;
   Diags diags;
   std::string text = tidy(sources, file, diags);
   if (diags.ok()) show_script(text);
-  tell_all(diags, sources);
+  report_all(diags, sources);
   return diags.ok() ? kExitOk : kExitSyntax;
 }
 

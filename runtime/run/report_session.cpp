@@ -5,10 +5,10 @@
 #include <fmt/format.h>
 
 #include "compiler/base/counted.h"
+#include "runtime/output/messages.h"
 #include "runtime/output/report_calls.h"
 #include "runtime/output/report_globals.h"
 #include "runtime/output/report_times.h"
-#include "runtime/output/tell.h"
 #include "runtime/run/debug_servers.h"
 #include "runtime/session/losses.h"
 #include "runtime/session/report.h"
@@ -36,7 +36,7 @@ void report_run(const ReportChoices& report, bool verbose, const Prepared& prepa
                 Session& session, Output& output) {
   const Compiled& compiled = prepared.compiled;
   const Sources& sources = prepared.sources;
-  tell_late_debug_files();
+  report_late_debug_files();
   output.flush();
   Target* const target = session.target();
   if (target != nullptr) target->report_misread_tables();
@@ -52,8 +52,9 @@ void report_run(const ReportChoices& report, bool verbose, const Prepared& prepa
       log_line("djtap: {} taken, {} left out", counted(arming.samples_taken, "sample"),
                arming.samples_left_out);
   }
-  tell_all(prepared.lua.diags(), sources);
-  if (output.closed()) tell_error("DJ5012", fmt::format("output ended early: {}", output.error()));
+  report_all(prepared.lua.diags(), sources);
+  if (output.closed())
+    report_error("DJ5012", fmt::format("output ended early: {}", output.error()));
 }
 
 }  // namespace dj

@@ -9,12 +9,12 @@
 #include <algorithm>
 
 #include "compiler/base/printable.h"
+#include "runtime/output/messages.h"
 #include "runtime/output/report_calls.h"
-#include "runtime/output/tell.h"
 #include "runtime/output/terminal.h"
 #include "runtime/process/own_tracee.h"
 #include "runtime/run/report_session.h"
-#include "runtime/run/say.h"
+#include "runtime/run/show.h"
 #include "runtime/run/trace_target.h"
 #include "runtime/session/report.h"
 #include "runtime/target/process/process_target.h"
@@ -58,10 +58,10 @@ std::optional<int> wait_for_command(ExitWatch& watch) {
   return wait_for_end(watch);
 }
 
-void say_why_over(const Result<Ended>& ended, Session& session) {
-  if (!ended.ok()) tell_error("DJ5013", ended.error().message);
+void report_why_over(const Result<Ended>& ended, Session& session) {
+  if (!ended.ok()) report_error("DJ5013", ended.error().message);
   const std::string over = session.why_over();
-  if (!over.empty()) tell_warning("DJ5902", fmt::format("the session ends: {}", over));
+  if (!over.empty()) report_warning("DJ5902", fmt::format("the session ends: {}", over));
 }
 
 // The process, if there is one.
@@ -149,7 +149,7 @@ std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_row
                              .samples = sample_calls(compiled.plan, compiled.layout)};
   Result<Session> created = Session::create(
       targets_of(prepared_, writable_text, thread_rows), session_input(compiled),
-      plan_detours(std::move(compiled.patches), input, prepared_.codes.kept_files()));
+      plan_detours(std::move(compiled.patches), input, prepared_.codes.file_cache()));
   if (!created.ok()) return fail_attach(created.error());
   session_.emplace(created.take());
   compiled.layout.header = session_->header();
@@ -227,15 +227,15 @@ StressFacts SessionRun::stress_facts_now() const {
 }
 
 void SessionRun::trace() {
-  LaterWatch later(stages_, !stress_.is_on(), prepared_.compiled, *session_, prepared_.codes);
+  DlopenWatch dlopened(stages_, !stress_.is_on(), prepared_.compiled, *session_, prepared_.codes);
   ending_.ended = dj::trace({prepared_, *session_, *drain_, *output_, monitor_.get(),
                              watches_.exit ? watches_.exit->fd() : -1, control_, *host_probes_,
-                             *watches_.arming, watches_.jit.get(), later},
+                             *watches_.arming, watches_.jit.get(), dlopened},
                             steering_);
   monitor_.reset();
   prepared_.codes.remember();  // of later objects
   ending_.facts = stress_facts_now();
-  say_why_over(ending_.ended, *session_);
+  report_why_over(ending_.ended, *session_);
   prepared_.clock.done("run");
 }
 

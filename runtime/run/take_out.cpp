@@ -6,7 +6,7 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 
 namespace dj {
 namespace {
@@ -14,9 +14,10 @@ namespace {
 // The target has ended by itself: a daemon, for one, goes on in what it has forked.
 void warn_of_survivors(const ForksLeft& forks) {
   if (forks.living == 0) return;
-  tell_warning("DJ5911", fmt::format("the session ends with the program, but {} that it has forked "
-                                     "go on, without probes: {}; attach to one with -p",
-                                     counted(forks.living, "process"), forks.names));
+  report_warning("DJ5911",
+                 fmt::format("the session ends with the program, but {} that it has forked "
+                             "go on, without probes: {}; attach to one with -p",
+                             counted(forks.living, "process"), forks.names));
 }
 
 }  // namespace
@@ -28,15 +29,15 @@ TakenOut take_out_probes(Session& session, const std::optional<ExitWatch>& watch
     const Status restored = session.restore();
     taken.all = restored.ok() || watch->ended(kEndingMs);
     if (!taken.all)
-      tell_error("DJ5014", fmt::format("probes not removed: {}; do it later with: djtap clean {}",
-                                       restored.error().message, watch->pid()));
+      report_error("DJ5014", fmt::format("probes not removed: {}; do it later with: djtap clean {}",
+                                         restored.error().message, watch->pid()));
   }
   const ForksLeft forks = session.restore_forks();
   if (verbose && forks.count > 0)
     log_line("djtap: probes removed from {}", counted(forks.count, "forked process"));
   if (taken.gone) warn_of_survivors(forks);
   for (const std::string& failure : forks.failures)
-    tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
+    report_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
   taken.all = taken.all && forks.failures.empty();
   return taken;
 }

@@ -11,11 +11,11 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/found_files.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/file_reader.h"
 #include "runtime/process/process.h"
 #include "runtime/run/give_up_rights.h"
-#include "runtime/run/say.h"
+#include "runtime/run/show.h"
 
 namespace dj {
 
@@ -49,11 +49,11 @@ namespace {
 
 void warn_of_lost_rights(pid_t pid, const std::string& command) {
   const std::string lost = lost_rights(pid, command);
-  if (!lost.empty()) tell_warning("DJ4902", lost);
+  if (!lost.empty()) report_warning("DJ4902", lost);
 }
 
 void warn_of_lost_files(pid_t pid) {
-  for (const LostFile& file : lost_files(pid)) tell_warning("DJ4904", lost_file_text(pid, file));
+  for (const LostFile& file : lost_files(pid)) report_warning("DJ4904", lost_file_text(pid, file));
 }
 
 void find_names_as(pid_t pid) {

@@ -9,7 +9,7 @@
 
 #include "compiler/stages/samples.h"
 #include "runtime/output/key_input.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/exec_watch.h"
 #include "runtime/session/control_commands.h"
 #include "runtime/session/doorbell.h"
@@ -60,12 +60,12 @@ void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time
 Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   Session& session = tracing.session;
   const std::optional<TracedProcess>& process = tracing.prepared.process;
-  LaterWatch& later = tracing.later;
-  if (process && !process->is_child) later.look();
+  DlopenWatch& dlopened = tracing.dlopened;
+  if (process && !process->is_child) dlopened.look();
   LoopActions actions;
   actions.pidfd = tracing.pidfd;
   std::optional<Doorbell> bell;
-  if (later.is_on()) {
+  if (dlopened.is_on()) {
     bell.emplace(session.words().loader_bell());
     actions.is_often = bell->fd() < 0;
     actions.bell_fd = bell->fd();
@@ -86,8 +86,9 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   actions.drain = [&] {
     std::string program = exec.poll();
     if (!program.empty())
-      tell_warning("DJ5901", fmt::format("the target executed {}: probes do not follow", program));
-    if (later.poll()) tracing.arming.look();
+      report_warning("DJ5901",
+                     fmt::format("the target executed {}: probes do not follow", program));
+    if (dlopened.poll()) tracing.arming.look();
     if (tracing.jit != nullptr) tracing.jit->look();
     session.poll();
     if (tracing.monitor != nullptr) tracing.monitor->run(session);

@@ -5,8 +5,8 @@
 
 #include "runtime/output/drain.h"
 #include "runtime/run/arming.h"
+#include "runtime/run/dlopened_objects.h"
 #include "runtime/run/host_probes.h"
-#include "runtime/run/later_objects.h"
 #include "runtime/run/prepared.h"
 #include "runtime/session/control_socket.h"
 #include "runtime/session/jit_watch.h"
@@ -27,7 +27,7 @@ struct Tracing {
   HostProbes& host_probes;
   ArmingWatch& arming;
   JitWatch* jit;  // null: no handler names code
-  LaterWatch& later;
+  DlopenWatch& dlopened;
 };
 
 // Returns when the session is to end, and why.

@@ -5,7 +5,7 @@
 #include "compiler/debuginfo/text.h"
 #include "runtime/clean/clean.h"
 #include "runtime/patch/coverage.h"
-#include "runtime/run/say.h"
+#include "runtime/run/show.h"
 
 namespace dj {
 

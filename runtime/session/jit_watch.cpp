@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "compiler/base/written_file.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rights.h"
@@ -120,7 +120,7 @@ JitWatch::JitWatch(pid_t pid, StackTables& stacks, std::span<uint8_t> memory)
       dump_(code_) {}
 
 void JitWatch::tell(const std::string& what, bool& told) {
-  if (!told) tell_warning("DJ5913", what);
+  if (!told) report_warning("DJ5913", what);
   told = true;
 }
 
@@ -200,7 +200,7 @@ bool JitWatch::look_at_dump() {
   return took;
 }
 
-void JitWatch::tell_limits() {
+void JitWatch::report_limits() {
   if (map_.wrong_lines() > 0)
     tell(fmt::format("{} has lines that are not \"START SIZE name\", with numbers in hexadecimal: "
                      "they are left out",
@@ -220,7 +220,7 @@ void JitWatch::look() {
   const Clock::time_point begin = Clock::now();
   if (begin < next_look_) return;
   const bool from_map = look_at_map(), from_dump = look_at_dump();
-  if ((from_map || from_dump)) tell_limits();
+  if ((from_map || from_dump)) report_limits();
   Clock::duration pause = kStep;
   if (shown_ != code_.changes()) {
     shown_ = code_.changes();

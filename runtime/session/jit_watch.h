@@ -54,7 +54,7 @@ class JitWatch {
   void restart_map();
   bool look_at_dump();
   void find_dump();
-  void tell_limits();
+  void report_limits();
   void tell(const std::string& what, bool& told);
 
   const pid_t pid_;

@@ -9,7 +9,7 @@
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "runtime/output/map_elements.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/os_error.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/thread_rows.h"
@@ -131,7 +131,7 @@ std::vector<Loss> losses(const LossInput& input) {
 
 void report_losses(const LossInput& input) {
   for (const Loss& loss : losses(input))
-    tell_warning(loss.code, fmt::format("{} {}", counted(loss.count, loss.noun), loss.rest));
+    report_warning(loss.code, fmt::format("{} {}", counted(loss.count, loss.noun), loss.rest));
 }
 
 void LossWatch::look() {
@@ -143,8 +143,8 @@ void LossWatch::look() {
     const auto [seen, is_new] = seen_.try_emplace(loss.kind, Seen{now, false});
     if (is_new || seen->second.is_told || now - seen->second.first_ns < kPatienceNs) continue;
     seen->second.is_told = true;
-    tell_warning(loss.code, fmt::format("{} {}; {} so far, all are counted at the end",
-                                        plural(loss.noun), loss.rest, loss.count));
+    report_warning(loss.code, fmt::format("{} {}; {} so far, all are counted at the end",
+                                          plural(loss.noun), loss.rest, loss.count));
   }
 }
 

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "compiler/base/counted.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/target/report_sites.h"
 
@@ -14,10 +14,10 @@ namespace dj {
 void warn_unraised(Target& target) {
   const size_t left_out = target.take_unraised();
   if (left_out == 0) return;
-  tell_warning("DJ5903",
-               fmt::format("{} of marks not raised, as a session raises {} at most: the program "
-                           "may leave those marks out",
-                           counted(left_out, "semaphore"), abi::kMostRaised));
+  report_warning("DJ5903",
+                 fmt::format("{} of marks not raised, as a session raises {} at most: the program "
+                             "may leave those marks out",
+                             counted(left_out, "semaphore"), abi::kMostRaised));
 }
 
 void report_arming(Target& target, StageClock& clock, bool list, bool warn) {

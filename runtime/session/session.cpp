@@ -86,17 +86,17 @@ Status Session::place(Target& target, const Image& image, DetourPlan detours, Co
     return link(image, base, working, target.agent_places());
   };
   auto* header = reinterpret_cast<abi::Header*>(header_.arena_base);
-  uint64_t* const head = later_.empty() ? &header->own_code : &header->own_code_later;
+  uint64_t* const head = dlopened_.empty() ? &header->own_code : &header->own_code_dlopened;
   DJ_TRY(Detours built, build_detours(std::move(detours), std::move(areas), link_code, head));
   write_biases(header_, built.plan.patches, built.plan.modules);
   target.place(std::move(built), header_);
   return ok_status();
 }
 
-Status Session::add_later(const LaterInput& input) {
-  DJ_TRY_DO(add_later_sites(header_, capture_handlers_, input.plan));
+Status Session::add_dlopened(const DlopenedInput& input) {
+  DJ_TRY_DO(add_dlopened_sites(header_, capture_handlers_, input.plan));
   DJ_TRY(CodeAreas areas, target()->map(input.detours, *layout_));
-  later_.emplace_back(input.plan.first_site, input.plan.first_handler);
+  dlopened_.emplace_back(input.plan.first_site, input.plan.first_handler);
   Status done = place(*target(), input.image, std::move(input.detours), std::move(areas));
   if (done.ok()) done = target()->arm();
   if (done.ok()) return done;
@@ -175,7 +175,7 @@ void Session::forget_calls(const std::set<HandlerAt>& handlers) {
   std::set<HandlerId> switched;  // by the session's numbers
   for (const auto& [site, handler] : handlers) {
     HandlerId first = 0;
-    for (const auto& [first_site, first_handler] : later_) {
+    for (const auto& [first_site, first_handler] : dlopened_) {
       if (site >= first_site) first = first_handler;
     }
     switched.insert(first + handler);

@@ -30,8 +30,8 @@ struct SessionInput {
   std::span<const uint8_t> stack_tables;  // as they are at first; may be empty
 };
 
-// LaterInput: probes in objects that came later, compiled.
-struct LaterInput {
+// DlopenedInput: probes in objects that came later, compiled.
+struct DlopenedInput {
   const Plan& plan;  // first_site and first_handler are set
   const Image& image;
   DetourPlan& detours;  // of the plan; taken
@@ -66,8 +66,8 @@ class Session {
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
 
   // Arms the probes of objects that the target has opened. It stands for a moment.
-  Status add_later(const LaterInput& input);
-  size_t later_count() const { return later_.size(); }  // how often that was done
+  Status add_dlopened(const DlopenedInput& input);
+  size_t dlopened_count() const { return dlopened_.size(); }  // how often that was done
 
   // The arena's header as djtap has written it: its own copy, which no target can change.
   const abi::Header& header() const { return header_; }
@@ -89,7 +89,7 @@ class Session {
   uint64_t capture_handlers_ = 0;  // that the arena has room for
   Linked host_;
   // By sets of objects that came later: their first site, and their first handler.
-  std::vector<std::pair<SiteId, HandlerId>> later_;
+  std::vector<std::pair<SiteId, HandlerId>> dlopened_;
 };
 
 // The plan's timer.profile probes, with their places in the arena.

@@ -19,7 +19,7 @@ namespace {
 
 constexpr size_t kAlign = 8;
 // Of modules that come later: their tables, and rows of an index.
-constexpr uint64_t kLaterBytes = 64 << 20, kMostPlaced = 2048;
+constexpr uint64_t kDlopenedBytes = 64 << 20, kMostPlaced = 2048;
 // Of code that the program makes: pieces of its memory, texts. Address space, taken as it is used.
 constexpr uint64_t kMostMade = 1024, kMadeTexts = 16 << 20;
 constexpr uint64_t kMadeRows = JitCode::kMost * sizeof(abi::SymbolRow);
@@ -122,10 +122,9 @@ void add_lines(const StackInfo& info, abi::StackModule& module, Builder& out) {
                              [&](const StackLine& row, uint32_t at) {
                                return abi::LineRow{at, row.line, files[row.file]};
                              });
-  module.inlines = append_rows(info.inlines, info.base, out, module.inline_count,
-                               [](const StackInline& row, uint32_t at) {
-                                 return abi::InlineRow{at, row.call};
-                               });
+  module.inlines =
+      append_rows(info.inlines, info.base, out, module.inline_count,
+                  [](const StackInline& row, uint32_t at) { return abi::InlineRow{at, row.call}; });
 }
 
 abi::StackModule add_tables(const std::string& path, const StackInfo& info, Builder& out) {
@@ -150,7 +149,7 @@ abi::StackModule add_tables(const std::string& path, const StackInfo& info, Buil
 }  // namespace
 
 StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo read,
-                         uint32_t max_frames, bool later)
+                         uint32_t max_frames, bool dlopened)
     : read_(std::move(read)) {
   const std::vector<std::optional<StackInfo>> infos = read_all(modules, read_);
   const uint64_t index = align_up(sizeof(abi::StackTables));
@@ -180,7 +179,7 @@ StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo
   for (uint64_t& at : made_rows_) at = take(kMadeRows);
   made_texts_ = take(kMadeTexts);
   made_texts_end_ = used_;
-  room_ = used_ + (later ? kLaterBytes : 0);
+  room_ = used_ + (dlopened ? kDlopenedBytes : 0);
 }
 
 // The same file at the same place is what it was; of several that have been at one place it cannot
@@ -295,7 +294,7 @@ Status StackTables::read_more(const std::vector<MappedModule>& fresh, std::span<
   return Error{
       fmt::format("the call frames and names of {} need more than the {} MB that there "
                   "are for objects that come later; attach with -p when it is open",
-                  fmt::join(failed, ", "), kLaterBytes >> 20)};
+                  fmt::join(failed, ", "), kDlopenedBytes >> 20)};
 }
 
 bool StackTables::is_mapped(uint64_t begin, uint64_t end) const {

@@ -26,7 +26,7 @@ class StackTables {
   // out: walks go by frame pointers there. max_frames: MAXBACKTRACE. later: modules may come while
   // the session runs.
   StackTables(const std::vector<MappedModule>& modules, ReadStackInfo read, uint32_t max_frames,
-              bool later);
+              bool dlopened);
 
   // The tables as they are at first: one piece that may lie at any 8-byte aligned address.
   std::span<const uint8_t> bytes() const { return bytes_; }

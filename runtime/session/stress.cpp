@@ -114,9 +114,9 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Prog
       counted(times.copied_pages, "page"), ms(times.copy_ns),
       ms(times.copy_ns) * 1000 / static_cast<double>(std::max<uint64_t>(times.copied_pages, 1)));
   log_line("stress: target stopped {:.1f} ms{}", ms(facts.arming.pause_ns), to_string(times));
-  if (times.straight_calls != 0) {
+  if (times.rebound_calls != 0) {
     log_line("stress: {} led straight to detours; target stopped {:.1f} ms at a time for it",
-             counted(times.straight_calls, "call"), ms(times.straight_calls_ns));
+             counted(times.rebound_calls, "call"), ms(times.rebinding_ns));
   }
   const std::string memory = to_string(facts.arming.memory);
   if (!memory.empty()) log_line("stress: {}", memory);

@@ -91,8 +91,8 @@ struct Stat {
   int64_t min_word;  // min ^ INT64_MAX
   int64_t max_word;  // max ^ INT64_MIN
 };
-// Words behind a Stat, in this order: 130 if log (bucket of 0 is number 65, see stat.h), linear, the
-// sum of the squares in two words, the fine buckets of percentiles.
+// Words behind a Stat, in this order: 130 if log (bucket of 0 is number 65, see stat.h), linear,
+// the sum of the squares in two words, the fine buckets of percentiles.
 struct StatShape {
   uint32_t bytes;         // sizeof(Stat) + histograms, multiple of 8
   uint32_t has_log;       // 0 or 1
@@ -101,7 +101,8 @@ struct StatShape {
   int64_t linear_start, linear_step;
 };
 constexpr uint32_t kLogBuckets = 130;
-constexpr uint32_t kStatSquares = 1, kStatFine = 2, kStatGrows = 4;  // kStatGrows: no sample is ever taken out
+constexpr uint32_t kStatSquares = 1, kStatFine = 2,
+                   kStatGrows = 4;  // kStatGrows: no sample is ever taken out
 
 // Counters: row cpu (0 .. cpus-1) for threads with a registered rseq area, row `cpus` for the
 // others, each 1 << counter_shift bytes apart; word i of every row belongs to counter i.
@@ -173,20 +174,23 @@ struct Header {
   uint64_t sites;                   // address of SiteInfo 0
   uint32_t site_count, max_string;  // MAXSTRINGLEN
   uint32_t max_action, max_nesting;
-  uint64_t threads;  // address of the ThreadTable, in private memory; 0: none, ask the kernel
+  uint64_t threads;     // address of the ThreadTable, in private memory; 0: none, ask the kernel
   uint64_t own_stacks;  // address of OwnStack 0 (own_stack.h), in private memory; 0: none
   // Known to the session only, from here on.
-  uint64_t trap_table;  // address of TrapTable (trap.h); 0: no int3 site
-  uint64_t target_pid;  // for target()
-  uint64_t target_own_pid;  // the number by which it knows itself: another one in a pid namespace of its own
-  uint64_t controller;      // pid of djtap
-  uint64_t thread_rows;  // address of the ThreadRows (thread_rows.h)
+  uint64_t trap_table;        // address of TrapTable (trap.h); 0: no int3 site
+  uint64_t target_pid;        // for target()
+  uint64_t target_own_pid;    // the number by which it knows itself: another one in a pid namespace
+                              // of its own
+  uint64_t controller;        // pid of djtap
+  uint64_t thread_rows;       // address of the ThreadRows (thread_rows.h)
   uint64_t thread_row_count;  // 0: no thread has a row
-  uint64_t stack_tables;  // address of StackTables (unwind.h); 0: no handler walks stacks
-  uint64_t own_code;     // address of the first OwnIsland (own_code.h); 0: none. The controller adds to them later, too
-  uint64_t own_code_later;  // the same of objects that were opened later: in memory that forks from before do not have
-  uint64_t debug_entry;     // address of the DebugEntry (own_code.h)
-  uint64_t ticket;      // random, tells sessions apart
+  uint64_t stack_tables;      // address of StackTables (unwind.h); 0: no handler walks stacks
+  uint64_t own_code;  // address of the first OwnArea (own_code.h); 0: none. The controller adds to
+                      // them later, too
+  uint64_t own_code_dlopened;  // the same of objects that were opened later: in memory that forks
+                               // from before do not have
+  uint64_t debug_entry;        // address of the DebugEntry (own_code.h)
+  uint64_t ticket;             // random, tells sessions apart
   uint64_t session_start_tsc;
   // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> kTscShift). tsc_mult 0: ask the
   // kernel

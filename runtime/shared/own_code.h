@@ -19,11 +19,11 @@ struct FrameHeader {
 };
 constexpr uint8_t kFormRelative = 0x1b, kFormNone = 0xff;  // pc-relative in four bytes; absent
 
-// OwnIsland: one code island. Lies in it; written by the controller before the first detour is
+// OwnArea: one code code area. Lies in it; written by the controller before the first detour is
 // reached.
-struct OwnIsland {
+struct OwnArea {
   uint64_t next;  // address of another one; 0: none
-  CodeRange island;
+  CodeRange area;
   CodeRange detours;  // where they may be; before them agent and handlers
   uint64_t ends;      // address of words: bit i: a detour that has a note ends with unit i
   // Address of the notes (detour_note.h), ascending as their detours, and of an offset there for

@@ -13,7 +13,7 @@ namespace dj::abi {
 
 struct TrapEntry {
   uint64_t address;  // of the int3; 0: empty
-  int32_t detour;    // where to go on, from there: its island is near
+  int32_t detour;    // where to go on, from there: its code area is near
   uint32_t pad;
 };
 constexpr uint32_t kMostTrapHits = 1u << 31;
@@ -58,7 +58,7 @@ struct TrapWords {
 struct TrapTable {
   // Of what was there when the session began, and of objects that the target opened later: those
   // that are there already do not move, and most sessions need no room for more.
-  TrapPart begin, later;
+  TrapPart begin, dlopened;
   ArenaRef<TrapCache> caches;  // one per CPU and one more. Data
   ArenaRef<TrapWords> words;
   uint64_t cache_on;  // 0: the table alone
@@ -75,25 +75,26 @@ inline uint32_t* trap_hits(TrapWords* words, uint64_t index) {
 
 // Entries for `sites` addresses.
 constexpr uint64_t trap_entries(uint64_t sites) { return sites + sites / 2 + 64; }
-// `sites`: at the beginning; `later`: in objects that come later, 0: none will.
-constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t later) {
-  const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
+// `sites`: at the beginning; `dlopened`: in objects that come later, 0: none will.
+constexpr uint64_t trap_table_bytes(uint64_t sites, uint64_t dlopened) {
+  const uint64_t entries = trap_entries(sites) + (dlopened != 0 ? trap_entries(dlopened) : 0);
   return kTrapEntriesAt + entries * sizeof(TrapEntry);
 }
 // Of the data.
 constexpr uint64_t trap_hits_bytes(uint64_t entries) {
   return (sizeof(TrapWords) + entries * sizeof(uint32_t) + 63) / 64 * 64;
 }
-constexpr uint64_t trap_data_bytes(uint64_t sites, uint64_t later, uint32_t cpus) {
-  const uint64_t entries = trap_entries(sites) + (later != 0 ? trap_entries(later) : 0);
+constexpr uint64_t trap_data_bytes(uint64_t sites, uint64_t dlopened, uint32_t cpus) {
+  const uint64_t entries = trap_entries(sites) + (dlopened != 0 ? trap_entries(dlopened) : 0);
   return trap_hits_bytes(entries) + sizeof(TrapCache) * (cpus + 1);
 }
 // Of zero memory of trap_table_bytes() for the same numbers, 64-byte aligned. `data`: offset in
 // the arena of zero memory of trap_data_bytes().
-inline void trap_table_init(TrapTable* table, uint64_t data, uint64_t sites, uint64_t later) {
-  const uint64_t first = trap_entries(sites), all = first + (later != 0 ? trap_entries(later) : 0);
+inline void trap_table_init(TrapTable* table, uint64_t data, uint64_t sites, uint64_t dlopened) {
+  const uint64_t first = trap_entries(sites),
+                 all = first + (dlopened != 0 ? trap_entries(dlopened) : 0);
   table->begin = {0, first, 0};
-  table->later = {first, all - first, 0};
+  table->dlopened = {first, all - first, 0};
   table->words = {static_cast<uint32_t>(data)};
   table->caches = {static_cast<uint32_t>(data + trap_hits_bytes(all))};
   table->cache_on = 0;
@@ -104,7 +105,7 @@ inline uint64_t trap_hash(uint64_t address) {
 }
 // Of both parts, one behind the other; 0: no table has been made.
 inline uint64_t trap_table_entries(const TrapTable& table) {
-  return table.begin.size + table.later.size;
+  return table.begin.size + table.dlopened.size;
 }
 inline TrapEntry* trap_entry(const TrapTable* table, uint64_t index) {
   const uint64_t first = reinterpret_cast<uint64_t>(table) + kTrapEntriesAt;
@@ -144,8 +145,8 @@ inline bool trap_table_insert(TrapTable* table, TrapPart* part, uint64_t address
 // Null: no int3 of ours.
 inline TrapEntry* trap_table_find(const TrapTable* table, uint64_t address) {
   TrapEntry* entry = trap_part_find(table, table->begin, address, false);
-  if (entry != nullptr || table->later.size == 0) return entry;
-  return trap_part_find(table, table->later, address, false);
+  if (entry != nullptr || table->dlopened.size == 0) return entry;
+  return trap_part_find(table, table->dlopened, address, false);
 }
 
 // The same through a cache, which learns what it did not know. A word of it: low half of the

@@ -13,8 +13,8 @@ struct InstallTimes {
   uint64_t move_ns = 0, patch_ns = 0;                    // of arm()
   uint64_t copied_pages = 0, copy_ns = 0;                // of text, before arm() and beside it
   uint64_t live_ns = 0;                                  // writing text while the program runs
-  size_t straight_calls = 0;                             // written later (straight_calls.h),
-  uint64_t straight_calls_ns = 0;  // for which the target stood so long at a time, at most
+  size_t rebound_calls = 0;                              // written later (rebound_calls.h),
+  uint64_t rebinding_ns = 0;  // for which the target stood so long at a time, at most
 };
 
 // What was done while the program ran: "; while it ran ..."; empty: nothing.

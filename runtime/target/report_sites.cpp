@@ -9,7 +9,7 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 
 namespace dj {
 
@@ -39,12 +39,13 @@ void warn_skipped_sites(const std::vector<InstalledSite>& sites) {
         "{}",
         fmt::join(symbols.begin(), symbols.begin() + std::min<size_t>(3, symbols.size()), ", "));
     const bool is_writable = reason == "writable-text";
-    tell_warning("DJ4901",
-                 fmt::format("{} not probed [SKIPPED: {}]: {}{}{}", counted(symbols.size(), "site"),
-                             reason, names, symbols.size() > 3 ? " ... (all by --probes)" : "",
-                             is_writable ? "; the program may write to its code (--writable-text "
-                                           "trusts it not to)"
-                                         : ""));
+    report_warning(
+        "DJ4901",
+        fmt::format("{} not probed [SKIPPED: {}]: {}{}{}", counted(symbols.size(), "site"), reason,
+                    names, symbols.size() > 3 ? " ... (all by --probes)" : "",
+                    is_writable ? "; the program may write to its code (--writable-text "
+                                  "trusts it not to)"
+                                : ""));
   }
 }
 

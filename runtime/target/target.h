@@ -27,8 +27,8 @@
 
 namespace dj {
 
-// LaterObjects: objects that the target has opened since it was looked at last.
-struct LaterObjects {
+// DlopenedObjects: objects that the target has opened since it was looked at last.
+struct DlopenedObjects {
   std::vector<MappedModule> modules;  // all of the target: those that are known, then the new ones
   size_t first_new = 0;               // == modules.size(): none
 };
@@ -54,10 +54,10 @@ class Target {
   // The numbers that the agent's code needs of the target; behind the first map().
   virtual AgentPlaces agent_places() const = 0;
 
-  // Maps islands, stubs and a journal for these detours, and at the first call the session's arena,
-  // at layout.base in djtap and in the target; changes the plan where the target cannot do what it
-  // says. A target that was launched stands until arm(), one that runs stands only for the mapping.
-  // layout: lives as long as the target.
+  // Maps code areas, stubs and a journal for these detours, and at the first call the session's
+  // arena, at layout.base in djtap and in the target; changes the plan where the target cannot do
+  // what it says. A target that was launched stands until arm(), one that runs stands only for the
+  // mapping. layout: lives as long as the target.
   virtual Result<CodeAreas> map(DetourPlan& plan, const Layout& layout) = 0;
   // Takes the detours that were built in the areas which map() has given. Sites that the target
   // cannot carry become Skipped. header: djtap's own copy of the formatted arena's.
@@ -100,9 +100,9 @@ class Target {
   // objects_event() tells later.
   virtual void let_wait(bool waits) = 0;
   // Looks what is there now; sites in objects that were unmapped become Gone.
-  virtual Result<LaterObjects> find_objects() = 0;
+  virtual Result<DlopenedObjects> find_objects() = 0;
   // These are known from now on, probed or not.
-  virtual void know(const LaterObjects& objects) = 0;
+  virtual void know(const DlopenedObjects& objects) = 0;
 
   // All places, in the order in which their sets came; of the last set alone; of those the ones
   // that are Skipped.

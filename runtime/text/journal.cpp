@@ -110,7 +110,7 @@ Status Journal::stage(const SiteList& sites) {
     // Unchanged bytes of the same instructions go in too, so that they are known again later.
     arch::JumpBytes patched = site->patched();
     const size_t whole = std::min(site->original.size(), kRecordPiece);
-    const size_t bytes = site->leans_on() != 0 ? patched.size() : std::max(patched.size(), whole);
+    const size_t bytes = site->overlapped() != 0 ? patched.size() : std::max(patched.size(), whole);
     for (size_t i = patched.size(); i < bytes; i++) {
       patched.push_back(site->original[i]);
     }

@@ -55,7 +55,7 @@ struct JournalRecord {
 static_assert(sizeof(JournalRecord) == 24);
 
 // JournalCall: direct calls and jumps to `target`, a linkage stub, in the text that it is in, lead
-// to the detour instead (straight_calls.h).
+// to the detour instead (rebound_calls.h).
 struct JournalCall {
   uint64_t target, detour;
 };

@@ -128,7 +128,7 @@ bool is_syscall(const PatchSite& site, uint32_t offset) {
 
 // The instruction's own copy: where a thread goes on that has met the handlers before it.
 uint64_t own_copy(const PatchSite& site, uint32_t offset, uint64_t copy) {
-  return offset == site.handlers_at && site.pivot_copy != 0 ? site.pivot_copy : copy;
+  return offset == site.handlers_at && site.probe_copy != 0 ? site.probe_copy : copy;
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ size_t sites_with_room(const TrapRoom& room, const SiteList& sites) {
   uint64_t wanted = 0;
   for (size_t i = 0; i < sites.size(); i++) {
     wanted += entries_taken(*sites[i]);
-    if (abi::trap_table_bytes(wanted, room.later) > room.bytes) return i;
+    if (abi::trap_table_bytes(wanted, room.dlopened) > room.bytes) return i;
   }
   return sites.size();
 }
@@ -56,9 +56,9 @@ size_t sites_with_room(const TrapRoom& room, const SiteList& sites) {
 void fill_trap_table(const TrapRoom& room, const SiteList& sites) {
   uint64_t wanted = 0;
   for (const PatchSite* site : sites) wanted += entries_taken(*site);
-  CHECK(abi::trap_table_bytes(wanted, room.later) <= room.bytes);
+  CHECK(abi::trap_table_bytes(wanted, room.dlopened) <= room.bytes);
   abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(room.table);
-  abi::trap_table_init(&table, room.data - room.arena, wanted, room.later);
+  abi::trap_table_init(&table, room.data - room.arena, wanted, room.dlopened);
   for (const PatchSite* site : sites) {
     if (site->state != SiteState::Registered) continue;
     for (auto [address, detour] : trap_entries_of(*site))

@@ -65,7 +65,7 @@ struct TrapRoom {
   uint64_t arena = 0;             // its base
   uint64_t table = 0, bytes = 0;  // arena address; 0: there is none
   uint64_t data = 0;              // arena address of its data
-  uint64_t later = 0;  // entries that are kept free for objects that the target opens later
+  uint64_t dlopened = 0;  // entries that are kept free for objects that the target opens later
 };
 // Why sites are Skipped that find no room in the session's TrapTable.
 constexpr const char* kNoTrapRoom = "no room left in the session's look-up table";

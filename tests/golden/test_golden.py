@@ -95,7 +95,8 @@ def produce(path, script, folder):
     result = run.run([*stop, f"--dump={dump}", path.name, *extra], cwd=folder)
     assert result.returncode == 0, result
     if stage == "detours":  # how many bytes they have depends on where they lie
-        lines = [line for line in result.stdout.splitlines() if line.startswith(("detour ", "module ", "hook ")) or line.endswith((" island", " islands"))]
+        shown = ("detour ", "module ", "hook ")
+        lines = [line for line in result.stdout.splitlines() if line.startswith(shown) or line.endswith((" code area", " code areas"))]
         result.stdout = re.sub(r"(?<= bytes )[0-9a-f]+$", "…", "\n".join(lines), flags=re.M)
     text = normal(result.stdout if last or stage == "detours" else result.stderr, False)
     if stage in ("patches", "detours"):  # a library's code is another with each of its versions

@@ -124,13 +124,13 @@ WRITERS = re.compile(r"\bfmt::(print|vprint)\b|\bstd::(cout|cerr|clog|wcout|wcer
 MAY_WRITE = {
     "compiler/base/printable.cpp": "log_lines()",
     "compiler/base/result.h": "CHECK: its own text",
-    "runtime/output/tell.cpp": "diagnostics, rendered with escapes",
+    "runtime/output/messages.cpp": "diagnostics, rendered with escapes",
     "runtime/output/progress.cpp": "its own sequences, and a text that is escaped",
     "runtime/output/output.cpp": "what scripts print",
     "runtime/output/write_whole.cpp": "for the others",
     "runtime/output/write_whole.h": "its declaration",
     "runtime/output/terminal.cpp": "--monitor's screen, with escapes",
-    "runtime/run/say.cpp": "show(), and show_script() for scripts' own text",
+    "runtime/run/show.cpp": "show(), and show_script() for scripts' own text",
 }
 FREESTANDING = ("runtime/shared", "runtime/agent", "stdlib")
 HOSTED = {"stdlib/builtins.h"}  # the table's compile-time side
@@ -220,8 +220,8 @@ ARENA_TYPES = {
     "runtime/output/stat_value.cpp": {"Stat"},
     "runtime/memory/arena_format.cpp": {"Captures", "Header", "Map", "SiteInfo", "StatShape", "Strings"},
     "runtime/memory/debug_list.cpp": {"DebugEntry"},
-    "runtime/detours/detour_notes.cpp": {"OwnIsland"},
-    "runtime/target/process/process_code.cpp": {"OwnIsland"},
+    "runtime/detours/detour_notes.cpp": {"OwnArea"},
+    "runtime/target/process/process_code.cpp": {"OwnArea"},
     "runtime/session/stack_tables.cpp": {"StackIndex", "StackTables"},
     "runtime/memory/site_biases.cpp": {"SiteInfo"},
     "runtime/session/session.cpp": {"Header"},
@@ -248,9 +248,9 @@ def test_the_arena_is_read_in_one_way():
 # last row can only shrink.
 SHARED_ADDRESSES = {
     "of no word of the arena: values that functions hand on": "FormatArg.text Label.counts_ MapForm.shape Path.code_ Text.data",
-    "of the program's memory, or of code islands": "Capture.returns Capture.slot Header.own_code SiteInfo.pc Task.arguments",
-    "in memory that each process has of its own": "Context.error_text Context.match_text FaultGates.begin FrameHeader.frames OwnIsland.ends OwnIsland.next "
-    "OwnIsland.stubs OwnStackRecord.code OwnStackTop.record OwnStackTop.taken ThreadTable.task",
+    "of the program's memory, or of code areas": "Capture.returns Capture.slot Header.own_code SiteInfo.pc Task.arguments",
+    "in memory that each process has of its own": "Context.error_text Context.match_text FaultGates.begin FrameHeader.frames OwnArea.ends OwnArea.next "
+    "OwnArea.stubs OwnStackRecord.code OwnStackTop.record OwnStackTop.taken ThreadTable.task",
     "of the arena, not yet an offset": "Header.captures Header.contexts Header.counters Header.debug_entry Header.own_stacks Header.rings Header.sites "
     "Header.stack_tables Header.strings Header.thread_rows Header.threads Header.trap_table Header.words",
 }

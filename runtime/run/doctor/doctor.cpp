@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "compiler/base/counted.h"
-#include "runtime/output/tell.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/process.h"
 #include "runtime/run/debug_servers.h"
 #include "runtime/run/doctor/machine.h"
@@ -16,7 +16,7 @@
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/module_codes.h"
-#include "runtime/run/say.h"
+#include "runtime/run/show.h"
 #include "runtime/session/loop.h"
 
 namespace dj {

@@ -17,7 +17,7 @@
 #include "compiler/base/counted.h"
 #include "compiler/tapset/library.h"
 #include "runtime/memory/thread_rows.h"
-#include "runtime/patch/kept_files.h"
+#include "runtime/patch/file_cache.h"
 #include "runtime/process/control_group.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/map_query.h"
@@ -198,7 +198,7 @@ Verdicts look_at_tapsets(const NeededFiles& files) {
 
 Verdicts look_at_cache(const NeededFiles& files) {
   if (!files.cache) return {{Health::Note, "--no-cache: nothing is kept"}};
-  const KeptFiles kept = KeptFiles::of_user({});
+  const FileCache kept = FileCache::of_user({});
   const std::string why = kept.why_not();
   if (why.empty()) return {{Health::Ok, kept.path() + " can be written"}};
   return {{Health::Limited, fmt::format("nothing can be kept{}: {}; each session analyses all anew",

@@ -19,7 +19,7 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kIslandBytes = 1 << 20;  // of a small script
+constexpr uint64_t kAreaBytes = 1 << 20;  // of a small script
 
 ArenaPlace arena_at(const Limits& limits, uint64_t base) {
   const auto cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
@@ -47,7 +47,7 @@ std::string names_in(const std::vector<MappedModule>& modules, const AddressRang
   return names;
 }
 
-Verdicts look_at_islands(Patient& patient) {
+Verdicts look_at_areas(Patient& patient) {
   const Result<std::vector<Mapping>> maps = read_maps(patient.process.pid);
   const Result<ProcessStatus> status = read_status(patient.process.pid);
   const Result<ArenaPlace> arena = find_arena(patient);
@@ -59,8 +59,8 @@ Verdicts look_at_islands(Patient& patient) {
     if (!module.is_vdso) spans.push_back({module.begin, module.end});
   }
   Verdicts verdicts;
-  for (const IslandPlace& place :
-       choose_islands(maps.value(), taken, status.value().heap_begin, spans, kIslandBytes)) {
+  for (const AreaPlace& place :
+       choose_areas(maps.value(), taken, status.value().heap_begin, spans, kAreaBytes)) {
     if (place.base != 0) continue;
     verdicts.push_back({Health::Limited,
                         fmt::format("nothing is free within 2 GB of {}: its functions are skipped",
@@ -85,7 +85,7 @@ Verdicts look_at_mappings(Patient& patient) {
 Verdicts look_at_limits(Patient& patient) {
   const ArenaPlace place = arena_at(patient.limits, kNominalBase);
   constexpr uint64_t kShared = PROT_READ | PROT_WRITE;
-  const RemoteMapping all = {0, place.end() - place.base + kIslandBytes, kShared, MAP_SHARED};
+  const RemoteMapping all = {0, place.end() - place.base + kAreaBytes, kShared, MAP_SHARED};
   const RemoteMapping own = {0, place.private_bytes(), kShared, MAP_PRIVATE | MAP_ANONYMOUS};
   for (const RemoteMapping& wanted : {all, own}) {
     const std::string why = limit_reached(patient.process.pid, wanted);
@@ -100,7 +100,7 @@ Verdicts look_at_limits(Patient& patient) {
 // it first. That is mostly the target.
 Verdicts look_at_group(Patient& patient) {
   const ArenaPlace place = arena_at(patient.limits, kNominalBase);
-  const uint64_t bytes = place.end() - place.base + kIslandBytes;
+  const uint64_t bytes = place.end() - place.base + kAreaBytes;
   const std::optional<GroupLimit> limit = group_limit(patient.process.pid, GroupResource::Memory);
   if (!limit) return {{Health::Ok, "its control group has no limit"}};
   const std::string what = fmt::format(
@@ -122,7 +122,7 @@ Verdicts look_at_own_limits(Patient& patient) {
 constexpr Row<Patient> kOfRoom[] = {
     {"room for data", look_at_arena,
      "smaller buffers need less: -D MAXMAPENTRIES=..., RINGBYTES=..., STRINGBYTES=..."},
-    {"room for jumps", look_at_islands, "link the program at other addresses (-pie)"},
+    {"room for jumps", look_at_areas, "link the program at other addresses (-pie)"},
     {"mappings", look_at_mappings, "as root: sysctl vm.max_map_count=262144"},
     {"memory limits", look_at_limits,
      "raise the limit (prlimit --pid PID, ulimit), or ask for less: -D RINGBYTES=..., "

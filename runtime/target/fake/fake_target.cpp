@@ -71,20 +71,20 @@ void FakeTarget::close(const std::string& path) {
   events_++;
 }
 
-// One island behind all objects, and stubs where the engine wants them in between.
+// One code area behind all objects, and stubs where the engine wants them in between.
 Result<CodeAreas> FakeTarget::map(DetourPlan& plan, const Layout&) {
   constexpr uint64_t kGap = 1 << 20, kReach = uint64_t{1} << 30, kMostMappings = 1 << 15;
   CodeAreas areas;
-  const std::vector<AddressRange> modules = plan.island_modules();
+  const std::vector<AddressRange> modules = plan.area_modules();
   if (modules.empty()) return areas;
   const AddressRange served = {modules.front().begin, modules.back().end};
-  const uint64_t bytes = page_up(plan.island_bytes());
+  const uint64_t bytes = page_up(plan.area_bytes());
   const uint64_t base =
       code_at_ != 0 ? code_at_ : page_up(mapped_.back().end) + kGap * (sets_.size() + 1);
-  const AddressRange island = {base, base + bytes};
-  areas.add_island(served, base, give_bytes(bytes));
+  const AddressRange area = {base, base + bytes};
+  areas.add_area(served, base, give_bytes(bytes));
   std::vector<StubPages> stubs =
-      plan.stub_chooser()({{island.end, island.end + kReach}}, kMostMappings, {{served, island}});
+      plan.stub_chooser()({{area.end, area.end + kReach}}, kMostMappings, {{served, area}});
   areas.set_stubs(std::move(stubs), give_bytes(plan.stub_bytes));
   return areas;
 }
@@ -157,9 +157,9 @@ std::optional<uint32_t> FakeTarget::objects_event() const {
   return events_ == answered_ ? std::nullopt : std::optional(events_);
 }
 
-Result<LaterObjects> FakeTarget::find_objects() {
+Result<DlopenedObjects> FakeTarget::find_objects() {
   for (ProbeSet& set : sets_) find_gone(mapped_, set.detours.places(), set.detours.plan.modules);
-  LaterObjects found;
+  DlopenedObjects found;
   for (const MappedModule& module : known_) {
     if (is_mapped(module, mapped_)) found.modules.push_back(module);
   }

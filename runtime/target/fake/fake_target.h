@@ -67,8 +67,8 @@ class FakeTarget : public Target {
   std::optional<uint32_t> objects_event() const override;
   void answer_objects(uint32_t event) override { answered_ = event; }
   void let_wait(bool) override {}
-  Result<LaterObjects> find_objects() override;
-  void know(const LaterObjects& objects) override { known_ = objects.modules; }
+  Result<DlopenedObjects> find_objects() override;
+  void know(const DlopenedObjects& objects) override { known_ = objects.modules; }
   std::vector<InstalledSite> sites() const override;
   std::vector<InstalledSite> latest_sites() const override { return sets_.back().detours.list(); }
   std::vector<InstalledSite> skipped_sites() const override;

@@ -9,7 +9,7 @@
 #include <cstring>
 
 #include "compiler/debuginfo/text.h"
-#include "runtime/patch/kept_patches.h"
+#include "runtime/patch/patch_cache.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/victim.h"
 
@@ -19,7 +19,7 @@ namespace {
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr uint64_t kCodeBytes = 256, kBias = 0x10000000, kLaterBias = 0x20000000;
+constexpr uint64_t kCodeBytes = 256, kBias = 0x10000000, kDlopenedBias = 0x20000000;
 constexpr uint64_t kKernelText = 0xffffffff81000000, kKernelCode = 0xffffffffc0000000,
                    kKernelEnd = 0xffffffffff000000;
 
@@ -100,7 +100,7 @@ struct Engine {
                                        .first_module = first,
                                        .code_bytes = kCodeBytes,
                                        .switched = options.switched},
-                                      codes.kept_files());
+                                      codes.file_cache());
     DJ_TRY(CodeAreas areas, target.map(detours, layout));
     DJ_TRY(Detours built, build_detours(std::move(detours), std::move(areas), link_by_hand, &head));
     target.place(std::move(built), {});
@@ -146,7 +146,7 @@ TEST(Engine, LeadsTheTextToDetoursAndBack) {
     EXPECT_NE(site.detour, 0u);
     EXPECT_EQ(engine.follow(site), site.detour);
   }
-  EXPECT_THAT(engine.target.dump_detours(), HasSubstr("1 island\nmodule "));
+  EXPECT_THAT(engine.target.dump_detours(), HasSubstr("1 code area\nmodule "));
   EXPECT_EQ(engine.target.report().armed, 2u);
   EXPECT_TRUE(engine.target.is_in_text());
   ASSERT_TRUE(engine.target.restore().ok());
@@ -302,21 +302,21 @@ TEST(Engine, ProbesAnObjectThatComesLaterAndForgetsOneThatGoes) {
   const auto before = engine.target.memory().all();
   ASSERT_TRUE(engine.probe(Engine::plan_for(program, {"twice"})).ok());
   EXPECT_FALSE(engine.target.objects_event());
-  engine.target.open(library, read_text(library).value(), kLaterBias);
+  engine.target.open(library, read_text(library).value(), kDlopenedBias);
   ASSERT_TRUE(engine.target.objects_event());
-  const LaterObjects later = engine.target.find_objects().take();
-  ASSERT_EQ(later.modules.size(), 2u);
-  ASSERT_EQ(later.first_new, 1u);
-  engine.target.know(later);
+  const DlopenedObjects dlopened = engine.target.find_objects().take();
+  ASSERT_EQ(dlopened.modules.size(), 2u);
+  ASSERT_EQ(dlopened.first_new, 1u);
+  engine.target.know(dlopened);
   Plan plan = Engine::plan_for(library, {"plugin"});
   plan.first_site = 1;
-  ASSERT_TRUE(engine.probe(plan, {}, later.first_new).ok());
+  ASSERT_TRUE(engine.probe(plan, {}, dlopened.first_new).ok());
   ASSERT_EQ(engine.target.sites().size(), 2u);
   const PatchSite& plugin = engine.target.latest().plan.patches.sites[0];
-  EXPECT_EQ(plugin.address, plan.sites[0].address + kLaterBias);
+  EXPECT_EQ(plugin.address, plan.sites[0].address + kDlopenedBias);
   EXPECT_EQ(engine.follow(plugin), plugin.detour);
   engine.target.close(library);
-  const LaterObjects left = engine.target.find_objects().take();
+  const DlopenedObjects left = engine.target.find_objects().take();
   EXPECT_EQ(left.modules.size(), 1u);
   EXPECT_EQ(engine.target.latest_sites()[0].state, SiteState::Gone);
   ASSERT_TRUE(engine.target.restore().ok());

@@ -6,10 +6,10 @@
 
 namespace dj {
 
-Island* ProcessTarget::island_at(uint64_t address) {
+CodeArea* ProcessTarget::area_at(uint64_t address) {
   for (std::deque<ProbeSet>* sets : {&sets_, &spent_}) {
     for (ProbeSet& set : *sets) {
-      if (Island* found = set.installation.island_at(address)) return found;
+      if (CodeArea* found = set.installation.area_at(address)) return found;
     }
   }
   return nullptr;
@@ -32,10 +32,10 @@ void ProcessTarget::show_code() {
   watch_.shown = all.size();
   DebugObject object;
   for (const uint64_t at : all) {
-    Island* const island = island_at(at);
-    CHECK(island != nullptr);
-    const std::span<uint8_t> view = island->view(at, sizeof(abi::OwnIsland));
-    object.add(*island, *reinterpret_cast<const abi::OwnIsland*>(view.data()));
+    CodeArea* const area = area_at(at);
+    CHECK(area != nullptr);
+    const std::span<uint8_t> view = area->view(at, sizeof(abi::OwnArea));
+    object.add(*area, *reinterpret_cast<const abi::OwnArea*>(view.data()));
   }
   for (ProbeSet& set : sets_) {
     for (const PatchSite* site : set.installation.detours().places()) {

@@ -24,14 +24,14 @@ void wake_all(uint64_t word) {
   syscall(SYS_futex, reinterpret_cast<void*>(word), FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-void add_fresh(LaterObjects& objects, const MappedModule& module) {
+void add_fresh(DlopenedObjects& objects, const MappedModule& module) {
   objects.modules.push_back(module);
   objects.modules.back().awaits_relocation = has_text_relocations(module.open_path);
 }
 
-LaterObjects with_more(const std::vector<MappedModule>& known,
-                       const std::vector<MappedModule>& more) {
-  LaterObjects objects{known, known.size()};
+DlopenedObjects with_more(const std::vector<MappedModule>& known,
+                          const std::vector<MappedModule>& more) {
+  DlopenedObjects objects{known, known.size()};
   for (const MappedModule& module : more) add_fresh(objects, module);
   return objects;
 }
@@ -60,11 +60,11 @@ void ProcessTarget::let_wait(bool waits) {
   wake_all(words().loader_futex());
 }
 
-Result<LaterObjects> ProcessTarget::find_objects() {
+Result<DlopenedObjects> ProcessTarget::find_objects() {
   // Between two events that follow each other the loader maps, or unmaps, or neither.
   const bool is_next = words().loader_events() == objects_.answered + 1;
   if (is_next && objects_.watch.has_as_much_code())
-    return LaterObjects{objects_.known, objects_.known.size()};
+    return DlopenedObjects{objects_.known, objects_.known.size()};
   if (is_next && !input_.writable_text) {
     if (auto more = objects_.watch.look_below()) return with_more(objects_.known, *more);
   }
@@ -78,7 +78,7 @@ Result<LaterObjects> ProcessTarget::find_objects() {
   const RunningMemory memory(process_.pid);
   std::set<uint64_t> gone;
   for (ProbeSet& set : sets_) gone.merge(set.installation.find_gone_sites(memory, now));
-  LaterObjects found;
+  DlopenedObjects found;
   std::set<std::pair<uint64_t, std::string_view>> old;
   for (const MappedModule& module : objects_.known) {
     if (!is_mapped(module, now) || gone.contains(module.begin)) continue;
@@ -93,7 +93,7 @@ Result<LaterObjects> ProcessTarget::find_objects() {
   return found;
 }
 
-void ProcessTarget::know(const LaterObjects& objects) {
+void ProcessTarget::know(const DlopenedObjects& objects) {
   objects_.known = objects.modules;
   if (threads_.has_rows)
     objects_.gs_base_setter = gs_base_setter(objects.modules, objects.first_new, codes_);
@@ -105,12 +105,12 @@ Result<Stopped> ProcessTarget::stop_target() {
   return now;
 }
 
-Result<CodeAreas> ProcessTarget::map_later(DetourPlan& plan) {
+Result<CodeAreas> ProcessTarget::map_dlopened(DetourPlan& plan) {
   Installation made = Installation::prepare(plan, objects_.known, *layout_, process_.pid, codes_,
                                             first().may_trap());
   if (!threads_.has_rows) plan.count_by_calls();
-  const MemoryRequest request = {plan.island_modules(), plan.island_bytes(),
-                                 made.journal_bytes(plan), plan.stub_chooser()};
+  const MemoryRequest request = {plan.area_modules(), plan.area_bytes(), made.journal_bytes(plan),
+                                 plan.stub_chooser()};
   DJ_TRY(Stopped stopped, stop_target());
   DJ_TRY(SessionMemory memory,
          SessionMemory::create_more(stopped, header_.arena_base, request, objects_.maps));
@@ -120,7 +120,7 @@ Result<CodeAreas> ProcessTarget::map_later(DetourPlan& plan) {
   return sets_.back().memory.take_code();
 }
 
-Status ProcessTarget::arm_later() {
+Status ProcessTarget::arm_dlopened() {
   ProbeSet& set = sets_.back();
   DJ_TRY_DO(set.installation.ready(process_.pid));
   DJ_TRY(Stopped stopped, stop_target());
@@ -129,7 +129,7 @@ Status ProcessTarget::arm_later() {
 }
 
 // What may still be in the text restore() takes out.
-void ProcessTarget::abandon_later() {
+void ProcessTarget::abandon_dlopened() {
   ProbeSet& set = sets_.back();
   if (set.installation.is_in_text()) return;
   Journal(set.memory.journal()).finish(process_.pid);

@@ -16,11 +16,11 @@
 #include "runtime/memory/thread_rows.h"
 #include "runtime/process/child_wait.h"
 #include "runtime/process/errno_query.h"
-#include "runtime/process/kin.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rseq_query.h"
 #include "runtime/process/running_memory.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/stack_query.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/target/process/left_calls.h"
@@ -75,7 +75,7 @@ SessionFacts ProcessTarget::arena_facts() const {
 
 Result<CodeAreas> ProcessTarget::map(DetourPlan& plan, const Layout& layout) {
   layout_ = &layout;
-  return sets_.empty() ? map_first(plan, layout) : map_later(plan);
+  return sets_.empty() ? map_first(plan, layout) : map_dlopened(plan);
 }
 
 // All threads stand, and what earlier sessions have left there is gone, if it can be.
@@ -124,7 +124,7 @@ Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layou
     installation.pause_copies();
     return stubs;
   };
-  const MemoryRequest request = {plan.island_modules(), plan.island_bytes(),
+  const MemoryRequest request = {plan.area_modules(), plan.area_bytes(),
                                  installation.journal_bytes(plan), choose_stubs};
   DJ_TRY(SessionMemory memory, SessionMemory::create(*held_.stopped, arena_place(layout), request));
   installation.go_on_with_copies();
@@ -161,12 +161,12 @@ void ProcessTarget::note_samples(const Detours& detours) {
 
 void ProcessTarget::sample(size_t host_probe) {
   const auto is_left_alone = [this](uint64_t address) {
-    return island_at(address) != nullptr || !has_session(RunningMemory(process_.pid), header_);
+    return area_at(address) != nullptr || !has_session(RunningMemory(process_.pid), header_);
   };
   watch_.sampler->run(watch_.sample_points.at(host_probe), is_left_alone);
 }
 
-Status ProcessTarget::arm() { return sets_.size() == 1 ? arm_first() : arm_later(); }
+Status ProcessTarget::arm() { return sets_.size() == 1 ? arm_first() : arm_dlopened(); }
 
 // Control blocks and rows, before the first handler runs.
 Status ProcessTarget::prepare_threads() {
@@ -209,7 +209,7 @@ Status ProcessTarget::raise(const Stopped& stopped, const Detours& detours) {
 
 // Nothing for a program that was launched and has not run: it dies with this object.
 void ProcessTarget::abandon() {
-  if (sets_.size() > 1) return abandon_later();
+  if (sets_.size() > 1) return abandon_dlopened();
   if (sets_.empty() || held_.unstarted.is_waiting()) return;
   held_.stopped.reset();
   first().finish(process_.pid);
@@ -236,7 +236,7 @@ Status ProcessTarget::send_home(Stopped& stopped) {
   std::vector<uint64_t> inside;
   for (const pid_t tid : stopped.threads()) {
     DJ_TRY(const user_regs_struct regs, stopped.registers(tid));
-    if (island_at(regs.rip) != nullptr) inside.push_back(regs.rip);
+    if (area_at(regs.rip) != nullptr) inside.push_back(regs.rip);
   }
   if (inside.empty()) return ok_status();
   for (auto set = sets_.rbegin(); set != sets_.rend(); ++set)
@@ -285,11 +285,12 @@ ForksLeft ProcessTarget::restore_forks() {
   if (sets_.empty()) return left;
   // A forked process that has memory of later objects has the session's own, too. Mostly there is
   // none, and one search tells.
-  const std::vector<pid_t> kin = find_kin(memory().inode());
-  if (std::ranges::all_of(kin, [this](pid_t pid) { return pid == process_.pid; })) return left;
+  const std::vector<pid_t> processes = find_session_processes(memory().inode());
+  if (std::ranges::all_of(processes, [this](pid_t pid) { return pid == process_.pid; }))
+    return left;
   std::vector<pid_t> forked;
   for (auto set = sets_.rbegin(); set != sets_.rend(); ++set)
-    forked = clean_kin(set->memory.inode(), process_.pid, left.failures);
+    forked = clean_session_processes(set->memory.inode(), process_.pid, left.failures);
   left.count = forked.size();
   NamedProcesses living = name_living(forked);
   left.living = living.count;

@@ -64,8 +64,8 @@ class ProcessTarget : public Target {
   std::optional<uint32_t> objects_event() const override;
   void answer_objects(uint32_t event) override;
   void let_wait(bool waits) override;
-  Result<LaterObjects> find_objects() override;
-  void know(const LaterObjects& objects) override;
+  Result<DlopenedObjects> find_objects() override;
+  void know(const DlopenedObjects& objects) override;
 
   std::vector<InstalledSite> sites() const override;
   std::vector<InstalledSite> latest_sites() const override;
@@ -94,7 +94,7 @@ class ProcessTarget : public Target {
   Status hold();
   Result<bool> can_have_rows(const DetourPlan& plan, const Layout& layout) const;
   Result<CodeAreas> map_first(DetourPlan& plan, const Layout& layout);
-  Result<CodeAreas> map_later(DetourPlan& plan);
+  Result<CodeAreas> map_dlopened(DetourPlan& plan);
   void let_go();
   Status arm_first();
   Status prepare_threads();
@@ -106,8 +106,8 @@ class ProcessTarget : public Target {
   void count_left_calls_of(const Stopped& stopped) const;
   // process_objects.cpp
   Result<Stopped> stop_target();  // TargetGone: it has executed another program
-  Status arm_later();
-  void abandon_later();
+  Status arm_dlopened();
+  void abandon_dlopened();
   void close_loader_talk();
   // process_watch.cpp
   // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
@@ -119,12 +119,12 @@ class ProcessTarget : public Target {
   Result<uint64_t> obey_filters(const Stopped& stopped);
   void cool(Installation& installation);
   void lead_calls();
-  void write_straight_calls(Installation& installation);
+  void rebind_calls(Installation& installation);
   void clear_tracee();
   void clean_child(pid_t child);
   void withdraw_traps();
   // process_code.cpp
-  Island* island_at(uint64_t address);  // null: in none of this session's
+  CodeArea* area_at(uint64_t address);  // null: in none of this session's
   void show_code();
 
   TracedProcess& process_;
@@ -159,7 +159,7 @@ class ProcessTarget : public Target {
     uint64_t told_denied = 0;     // system calls (denied.h)
     size_t unraised = 0;
     DebugList debug_list;
-    size_t shown = 0;  // OwnIslands that it shows
+    size_t shown = 0;  // OwnAreas that it shows
     uint64_t show_next_ns = 0;
     std::optional<Sampler> sampler;
     std::map<size_t, Sampler::Point> sample_points;  // by index in Plan::host_probes

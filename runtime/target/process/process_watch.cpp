@@ -9,14 +9,14 @@
 #include <vector>
 
 #include "runtime/clean/clean.h"
-#include "runtime/output/tell.h"
-#include "runtime/process/kin.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/own_tracee.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/seccomp_filters.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/shared/denied.h"
 #include "runtime/shared/thread_table.h"
 #include "runtime/target/process/process_target.h"
@@ -82,9 +82,9 @@ void ProcessTarget::warn_of_denied() {
   const uint64_t denied = words().denied() & ~watch_.told_denied;
   watch_.told_denied |= denied;
   if (denied != 0) {
-    tell_warning("DJ4906", fmt::format("the program has installed a seccomp filter: handlers do "
-                                       "without the system calls that it denies{}",
-                                       what_fails(denied)));
+    report_warning("DJ4906", fmt::format("the program has installed a seccomp filter: handlers do "
+                                         "without the system calls that it denies{}",
+                                         what_fails(denied)));
   }
 }
 
@@ -101,18 +101,20 @@ Result<uint64_t> ProcessTarget::obey_filters(const Stopped& stopped) {
   DJ_TRY_DO(put(offsetof(abi::ThreadTable, denied), denied));
   words().add_denied(denied);
   watch_.told_denied = denied;
-  tell_warning("DJ4903", fmt::format("process {} runs under a seccomp filter: handlers do without "
-                                     "the system calls that it denies{}",
-                                     process_.pid, what_fails(denied)));
+  report_warning("DJ4903",
+                 fmt::format("process {} runs under a seccomp filter: handlers do without "
+                             "the system calls that it denies{}",
+                             process_.pid, what_fails(denied)));
   return denied;
 }
 
 void ProcessTarget::report_misread_tables() {
   const auto tell = [](Installation& installation) {
     for (const std::string& place : installation.misread_tables()) {
-      tell_warning("DJ5910", fmt::format("a jump table was read wrong: a thread arrived inside the "
-                                         "jump at {}, and went on in the detour",
-                                         place));
+      report_warning("DJ5910",
+                     fmt::format("a jump table was read wrong: a thread arrived inside the "
+                                 "jump at {}, and went on in the detour",
+                                 place));
     }
   };
   for (ProbeSet& set : sets_) tell(set.installation);
@@ -129,7 +131,7 @@ void ProcessTarget::cool(Installation& installation) {
   Status cooled = leads ? installation.lead_jumps(stopped.value(), hot) : ok_status();
   if (cooled.ok() && !hot.empty()) cooled = installation.cool_guards(stopped.value(), hot);
   if (!leads) installation.look_for_led_jumps(codes_.read_text());
-  if (!cooled.ok()) tell_undone(cooled.error().message);
+  if (!cooled.ok()) report_undone(cooled.error().message);
 }
 
 // A program that waits most of its time, and a server whose children do, would stand once more for
@@ -141,20 +143,20 @@ void ProcessTarget::lead_calls() {
   for (ProbeSet& set : sets_) all.push_back(&set.installation);
   // One after the other: each reads whole objects, beside a target that computes.
   bool looking = std::ranges::any_of(
-      all, [](const Installation* one) { return one->is_looking_for_straight_calls(); });
+      all, [](const Installation* one) { return one->is_looking_for_rebindable_calls(); });
   for (Installation* installation : all) {
-    if (!looking) installation->look_for_straight_calls(process_.pid, codes_.read_text());
-    looking = looking || installation->is_looking_for_straight_calls();
-    if (installation->has_straight_calls()) write_straight_calls(*installation);
+    if (!looking) installation->look_for_rebindable_calls(process_.pid, codes_.read_text());
+    looking = looking || installation->is_looking_for_rebindable_calls();
+    if (installation->has_rebindable_calls()) rebind_calls(*installation);
   }
 }
 
-void ProcessTarget::write_straight_calls(Installation& installation) {
-  if (!installation.choose_straight_calls(installation.detours().places())) return;
+void ProcessTarget::rebind_calls(Installation& installation) {
+  if (!installation.choose_calls_to_rebind(installation.detours().places())) return;
   Result<Stopped> stopped = Stopped::stop(process_.pid);
   if (!stopped.ok() || !is_in_target(stopped.value())) return;
-  const Status written = installation.write_straight_calls(stopped.value());
-  if (!written.ok()) tell_undone(written.error().message);
+  const Status written = installation.rebind_calls(stopped.value());
+  if (!written.ok()) report_undone(written.error().message);
 }
 
 // A process that waits for it before it is traced by another, where each SIGTRAP would be a stop.
@@ -166,7 +168,7 @@ void ProcessTarget::clear_tracee() {
   if (traps && tracee == process_.pid) {
     first().want_no_traps(abi::kTraced);
     withdraw_traps();
-  } else if (traps && is_kin(tracee, process_.pid)) {
+  } else if (traps && is_session_process(tracee, process_.pid)) {
     clean_child(tracee);
   }
   words().answer_tracee();
@@ -177,7 +179,7 @@ void ProcessTarget::clean_child(pid_t child) {
   for (auto set = sets_.rbegin(); set != sets_.rend(); ++set)
     clean_process(set->memory.inode(), child, failures);
   for (const std::string& failure : failures)
-    tell_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
+    report_error("DJ5014", fmt::format("probes not removed from a forked process: {}", failure));
 }
 
 void ProcessTarget::withdraw_traps() {
@@ -186,7 +188,7 @@ void ProcessTarget::withdraw_traps() {
   Status withdrawn = ok_status();
   for (auto set = sets_.rbegin(); set != sets_.rend() && withdrawn.ok(); ++set)
     withdrawn = set->installation.withdraw_traps(stopped.value());
-  if (!withdrawn.ok()) tell_undone(withdrawn.error().message);
+  if (!withdrawn.ok()) report_undone(withdrawn.error().message);
   stopped.value().release();
   warn_skipped_sites(sites());
 }

@@ -11,9 +11,9 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
-#include "runtime/output/tell.h"
-#include "runtime/process/kin.h"
+#include "runtime/output/messages.h"
 #include "runtime/process/process.h"
+#include "runtime/process/session_processes.h"
 
 namespace dj {
 namespace {
@@ -81,7 +81,7 @@ void warn_of_earlier(pid_t target, uint64_t inode) {
   std::erase_if(earlier, [inode](pid_t pid) { return has_memory(pid, inode); });
   const NamedProcesses named = name_living(earlier);
   if (named.count == 0) return;
-  tell_warning(
+  report_warning(
       "DJ4907",
       fmt::format("{} that the target had started before are not probed: {}; attach to one "
                   "with -p",

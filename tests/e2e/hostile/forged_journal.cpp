@@ -161,7 +161,7 @@ bool lie(const std::string& kind) {
   } else if (kind == "a trap table of terabytes" || kind == "a trap table of all numbers") {
     add_place(journal);
     const uint64_t size = kind == "a trap table of terabytes" ? uint64_t{1} << 40 : ~uint64_t{0};
-    trap.table.begin = trap.table.later = {size, size, size};
+    trap.table.begin = trap.table.dlopened = {size, size, size};
       h.trap_table = number_of(&trap.table);
   } else if (kind == "many mappings") {
     for (int i = 0; i < 20000; i++) mmap(nullptr, 8192, PROT_READ, MAP_SHARED, journal.file, 0);

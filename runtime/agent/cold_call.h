@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+// DJ_COLD_CALL: what a handler calls rarely keeps all registers but r11 itself, so that the handler
+// need not save them on its way past the call.
+#pragma once
+
+#if defined(__clang__)
+#define DJ_COLD_CALL __attribute__((preserve_most))
+#else
+#define DJ_COLD_CALL
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+// /proc/*/maps, until nobody new is found.
+#include "runtime/process/session_processes.h"
+
+#include <dirent.h>
+#include <fmt/format.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "runtime/process/os_error.h"
+
+namespace dj {
+
+namespace {
+
+// Of all memfds. A mapping's path proves nothing: a file system of the target's own may have such a
+// file, too.
+uint64_t device_of_memory() {
+  const int fd = memfd_create("djtap", MFD_CLOEXEC);
+  struct stat info = {};
+  const bool known = fd >= 0 && fstat(fd, &info) == 0;
+  if (fd >= 0) close(fd);
+  return known ? info.st_dev : 0;
+}
+
+}  // namespace
+
+bool is_session_memory(const Mapping& mapping) {
+  static const uint64_t device = device_of_memory();
+  static const std::string begin = fmt::format("/memfd:{}", kMemoryName);
+  return mapping.shared && mapping.device == device && mapping.path.starts_with(begin);
+}
+
+namespace {
+
+bool shares_memory(const std::vector<Mapping>& maps, uint64_t inode) {
+  return std::any_of(maps.begin(), maps.end(), [inode](const Mapping& m) {
+    return m.inode == inode && is_session_memory(m);
+  });
+}
+
+}  // namespace
+
+bool has_memory(pid_t pid, uint64_t inode) {
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  return maps.ok() && shares_memory(maps.value(), inode);
+}
+
+namespace {
+
+bool descends(pid_t pid, pid_t target) {
+  constexpr int kMostGenerations = 1000;
+  for (int i = 0; i < kMostGenerations && pid > 1; i++) {
+    const Result<ProcessStatus> status = read_status(pid);
+    if (!status.ok()) return false;
+    pid = status.value().parent;
+    if (pid == target) return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+bool is_session_process(pid_t pid, pid_t target) {
+  if (pid <= 0) return false;
+  if (descends(pid, target)) return true;
+  const Result<std::vector<Mapping>> theirs = read_maps(pid), own = read_maps(0);
+  if (!theirs.ok() || !own.ok()) return false;
+  return std::any_of(own.value().begin(), own.value().end(), [&](const Mapping& m) {
+    return is_session_memory(m) && shares_memory(theirs.value(), m.inode);
+  });
+}
+
+namespace {
+
+// Of the threads that there are, as djtap sees them; 0: not known (proc(5)).
+pid_t last_number() {
+  std::ifstream file("/proc/loadavg");
+  std::string skipped;
+  pid_t last = 0;
+  return file >> skipped >> skipped >> skipped >> skipped >> last ? last : 0;
+}
+
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> all;
+  DIR* dir = opendir("/proc");
+  while (dirent* entry = dir != nullptr ? readdir(dir) : nullptr) {
+    if (const pid_t pid = atoi(entry->d_name); pid > 0) all.push_back(pid);
+  }
+  if (dir != nullptr) closedir(dir);
+  return all;
+}
+
+// Those that may have come since `before` was the last number: it is `now`.
+std::vector<pid_t> processes_since(pid_t before, pid_t now) {
+  if (now == before) return {};
+  std::vector<pid_t> all = all_processes();
+  if (now > before) std::erase_if(all, [before](pid_t pid) { return pid <= before; });
+  return all;  // all of them where the numbers have begun anew
+}
+
+}  // namespace
+
+// One that has forked and ended before it is looked at has its child behind all that are listed.
+std::vector<pid_t> find_session_processes(uint64_t inode) {
+  constexpr int kMostRounds = 100;  // where others begin processes without end
+  std::set<pid_t> processes;
+  pid_t last = last_number();
+  std::vector<pid_t> look_at = all_processes();
+  for (int round = 0; round < kMostRounds && !look_at.empty(); ++round) {
+    for (const pid_t pid : look_at) {
+      if (pid == getpid()) continue;
+      if (has_memory(pid, inode)) processes.insert(pid);
+    }
+    const pid_t before = std::exchange(last, last_number());
+    look_at = processes_since(before, last);
+  }
+  return {processes.begin(), processes.end()};
+}
+
+namespace {
+
+// Has this process ended, or got other memory by an exec? One that is about to is asked again.
+bool has_left(pid_t pid, uint64_t inode) {
+  constexpr int kRounds = 100;
+  for (int round = 0; round < kRounds; round++) {
+    if (!start_time(pid)) {
+      return true;
+    }
+    Result<std::vector<Mapping>> maps = read_maps(pid);
+    if (maps.ok()) {
+      return !shares_memory(maps.value(), inode);
+    }
+    usleep(1000);
+  }
+  return false;
+}
+
+}  // namespace
+
+std::vector<pid_t> for_session_processes(uint64_t inode, pid_t except,
+                                         const std::function<Result<bool>(pid_t)>& act,
+                                         std::vector<std::string>& failures) {
+  constexpr uint64_t kMostNs = 60'000'000'000;
+  const uint64_t begin = now_ns();
+  std::set<pid_t> seen = {except};
+  std::vector<pid_t> done;
+  for (bool acted_on = true; acted_on;) {
+    acted_on = false;
+    for (pid_t pid : find_session_processes(inode)) {
+      if (!seen.insert(pid).second) continue;
+      if (now_ns() - begin > kMostNs) {
+        failures.push_back("forked processes are left: they come faster than they can be seen to");
+        return done;
+      }
+      Result<bool> acted = act(pid);
+      if (!acted.ok() && !has_left(pid, inode)) {
+        acted = act(pid);
+      }
+      // Whoever has been acted on may have forked before; from others nothing new can come.
+      acted_on = acted_on || !acted.ok() || acted.value();
+      if (acted.ok()) {
+        if (acted.value()) done.push_back(pid);
+      } else if (!has_left(pid, inode)) {
+        failures.push_back(acted.error().message);
+      }
+    }
+  }
+  return done;
+}
+
+}  // namespace dj
