@@ -153,8 +153,30 @@ def may_include(room, target):
     return False
 
 
+# Headers and rooms that only tests include; djtap itself has nothing of them.
+TEST_HEADERS = {
+    "arch/x86_64/test_fuzz.h", "arch/x86_64/test_machine.h", "arch/x86_64/test_patched.h", "arch/x86_64/test_sandbox.h", "arch/x86_64/test_victim.h",
+    "compiler/check/check_support.h", "compiler/debuginfo/victim_support.h",
+    "compiler/lower/session_test.h", "runtime/agent/arena_support.h", "runtime/install/trial.h", "runtime/process/victim.h",
+}
+TEST_ROOMS = ("runtime/target/fake",)
+
+
 def is_test(name):
-    return name.endswith(("_test.cpp", "/trial.h", "/trial.cpp")) or "_test" in name or "_support." in name
+    return name.endswith("_test.cpp") or name in TEST_HEADERS or room_of(name) in TEST_ROOMS
+
+
+def test_djtap_includes_nothing_of_tests():
+    wrong, used = [], set()
+    for name in OWN_CXX:
+        own, others = cxx.includes(read(name))
+        of_tests = [target for target in own if target in TEST_HEADERS or room_of(target) in TEST_ROOMS]
+        used.update(of_tests)
+        if not is_test(name):
+            wrong += [f"{name} includes {target}" for target in of_tests]
+            wrong += [f"{name} includes <{header}>" for header in others if header.startswith(("gtest/", "gmock/"))]
+    assert wrong == []
+    assert sorted(TEST_HEADERS - used) == [], "headers of tests that no test includes"
 
 
 def test_includes_go_downwards():

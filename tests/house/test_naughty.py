@@ -36,12 +36,12 @@ def compare(found, listed, what):
 
 def test_few_parameters():
     found = [f"{name}:{function}" for name in PRODUCT for function, count in cxx.parameters(read(name)) if count > MAX_PARAMETERS]
-    compare(found, naughty.MANY_PARAMETERS, f"functions with more than {MAX_PARAMETERS} parameters")
+    compare(found, [*naughty.MANY_PARAMETERS, *naughty.PRESCRIBED_PARAMETERS], f"functions with more than {MAX_PARAMETERS} parameters")
 
 
 def test_few_members():
     found = [f"{name}:{each}" for name in PRODUCT for each, count in cxx.members(read(name)) if count > MAX_MEMBERS]
-    compare(found, naughty.MANY_MEMBERS, f"classes with more than {MAX_MEMBERS} data members")
+    compare(found, [*naughty.MANY_MEMBERS, *naughty.PRESCRIBED_MEMBERS], f"classes with more than {MAX_MEMBERS} data members")
 
 
 def without_comments(text):
