@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built-ins that walk the program's stack and name its functions, as SystemTap's ucontext-unwind
 // and ucontext-symbols tapsets do.
+#include "runtime/agent/listing.h"
 #include "runtime/agent/source_lines.h"
 #include "runtime/agent/stack_walk.h"
 #include "stdlib/entries.h"
-#include "stdlib/listing.h"
 
 using namespace dj;
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // umodbuildid(): the build-id note of the object at an address, read from its ELF header in memory.
 // Source: System V ABI, "ELF Header", "Program Header", "Note Section".
+#include "runtime/agent/listing.h"
 #include "runtime/agent/stack_walk.h"
 #include "runtime/agent/user_memory.h"
 #include "stdlib/entries.h"
-#include "stdlib/listing.h"
 
 using namespace dj;
 

@@ -78,7 +78,6 @@ void dj_warn(uint32_t site, const dj::abi::Str* text);
 void dj_system(uint32_t site, const dj::abi::Str* command);
 void dj_switch_file(uint32_t site);
 void dj_abort(dj::abi::Context* ctx);
-void dj_user_error(dj::abi::Context* ctx, const dj::abi::Str* text);
 
 // --- texts; places in them count from 0 ---
 int64_t dj_strlen(const dj::abi::Str* s);
@@ -115,8 +114,8 @@ int64_t dj_floor(uint64_t value);
 int64_t dj_ceil(uint64_t value);
 uint64_t dj_sqrt(uint64_t value);
 
-// --- texts in the target's memory. Where it cannot be read: an error, `otherwise` or, of nofault and
-// quoted ones, what stands in the manual ---
+// --- texts in the target's memory. Where it cannot be read: an error, `otherwise` or, of nofault
+// and quoted ones, what stands in the manual ---
 const dj::abi::Str* dj_user_string(dj::abi::Context* ctx, int64_t address);
 const dj::abi::Str* dj_user_string_n(dj::abi::Context* ctx, int64_t address, int64_t length);
 const dj::abi::Str* dj_user_string2(dj::abi::Context* ctx, int64_t address,

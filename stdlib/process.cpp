@@ -11,7 +11,7 @@ using agent::arena;
 namespace {
 
 // A number of the current process: the one that a Task tells, or what a system call says.
-int64_t who(int64_t abi::Task::*told, int64_t call) {
+int64_t who(int64_t abi::Task::* told, int64_t call) {
   const abi::Task* task = agent::told_task();
   return task != nullptr ? task->*told : agent::ask_kernel(call, 0);
 }

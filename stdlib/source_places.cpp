@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // Built-ins that give the source line of an address, by the program's debug info.
+#include "runtime/agent/listing.h"
 #include "runtime/agent/source_lines.h"
 #include "runtime/agent/stack_walk.h"
 #include "stdlib/entries.h"
-#include "stdlib/listing.h"
 
 using namespace dj;
 

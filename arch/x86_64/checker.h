@@ -138,10 +138,10 @@ class ColdParts {
   std::map<uint64_t, Parents> parts_;  // by begin: functions nobody is known to enter
 };
 
-// Where a region that must contain `probe_address` begins: the shortest way back that gives the
-// jump five bytes together with the padding behind a leaving probe address. Stops at what cannot be
-// passed; then the region is too short.
-uint64_t region_start(const Module& module, const Function& function, size_t probe_address);
+// Where a region that must contain the instruction with index `probed` begins: the shortest way
+// back that gives the jump five bytes together with the padding behind a leaving probe address.
+// Stops at what cannot be passed; then the region is too short.
+uint64_t region_start(const Module& module, const Function& function, size_t probed);
 
 // Checks 2, 3 and 4; `table_targets`: of jump tables in the regions' functions and their parts.
 void check_incoming_edges(Checker::Impl& impl, std::vector<Region>& regions,

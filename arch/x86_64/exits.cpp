@@ -82,7 +82,7 @@ class ExitFinder {
     if (!reason_.empty()) return incomplete(reason_);
     sort_exits();
     for (Exit& exit : exits_) judge(exit);
-    const bool loops = std::any_of(targets_.begin(), targets_.end(),
+    const bool loops = std::any_of(targets_.all.begin(), targets_.all.end(),
                                    [&](uint64_t target) { return is_entry(target); });
     if (shared_ && loops) return incomplete("shared code, and it loops to its entry");
     return {std::move(exits_), true, "", loops, shared_};
@@ -184,7 +184,7 @@ class ExitFinder {
 
   void branch(const Function& code, size_t i) {
     const Insn& insn = code.insns[i];
-    targets_.push_back(insn.target);
+    targets_.all.push_back(insn.target);
     switch (classify(insn.target)) {
       case Target::Own:
         return;
@@ -211,7 +211,7 @@ class ExitFinder {
     const IndirectTargets to = indirect_targets(flow, module_, uint32_t(i));
     bool stays = to.way == Way::Table;
     for (const uint64_t target : to.targets) {
-      targets_.push_back(target);
+      targets_.all.push_back(target);
       // A table without visible bounds is read too far: what is no part of ours is not meant, or
       // the detour will see it.
       stays = classify(target) == Target::Own && stays;
@@ -394,10 +394,10 @@ class ExitFinder {
   void judge(Exit& exit) {
     Region& region = exit.region;
     if (region.verdict != Verdict::Ok) return;
-    if (!sorted_) std::sort(targets_.begin(), targets_.end());
-    sorted_ = true;
+    if (!targets_.sorted) std::sort(targets_.all.begin(), targets_.all.end());
+    targets_.sorted = true;
     const uint64_t end = region.address + region.length;
-    if (const uint64_t target = Module::first_between(targets_, region.address, end))
+    if (const uint64_t target = Module::first_between(targets_.all, region.address, end))
       impl_.forbid(region, Verdict::BranchIntoRegion, target);
   }
 
@@ -409,20 +409,22 @@ class ExitFinder {
   std::vector<Exit> exits_;
   std::vector<Unsure> unsure_;
   std::optional<bool> address_kept_;  // when it was asked
-  std::vector<uint64_t> targets_;     // of all jumps seen
+  struct Targets {
+    std::vector<uint64_t> all;  // of all jumps seen
+    bool sorted = false;
+  } targets_;
   FunctionRange more_stack_{0, 0};
-  bool sorted_ = false;
   bool shared_ = false;
   std::string reason_;
 };
 
 }  // namespace
 
-uint64_t region_start(const Module& module, const Function& function, size_t probe_address) {
-  const Insn& last = function.insns[probe_address];
+uint64_t region_start(const Module& module, const Function& function, size_t probed) {
+  const Insn& last = function.insns[probed];
   uint32_t behind = 0;
   if (last.leaves()) behind = module.padding(function, last.end(), kJumpBytes);
-  size_t start = probe_address;
+  size_t start = probed;
   while (start > 0 && last.end() + behind - function.insns[start].address < kJumpBytes) {
     const Insn& before = function.insns[start - 1];
     if (before.leaves() || before.calls()) break;

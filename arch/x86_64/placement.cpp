@@ -75,13 +75,13 @@ std::vector<Placement> all_forms(const Region& region) {
   std::vector<Placement> forms;
   if (region.length >= kJumpBytes) forms.push_back(form(region, 0, region.length));
   if (!forms.empty() && forms[0].mask == 0 && region.fixed_bytes.prefix == 0) return forms;
-  const bool probe_address = region.probe_address > region.address;
+  const bool has_probe_address = region.probe_address > region.address;
   for (uint32_t prefix = 1; region.overlap == 0 && fits(region, prefix); prefix++) {
     const uint32_t length = whole(region, kJumpBytes + prefix);
-    if (length != 0 && length <= region.room && !probe_address)
+    if (length != 0 && length <= region.room && !has_probe_address)
       forms.push_back(form(region, prefix, length));
   }
-  if (probe_address) return forms;
+  if (has_probe_address) return forms;
   for (uint32_t prefix = region.prefixes; fits(region, prefix); prefix++) {
     // The e9 is displaced too: from a DCR that ends before it the detour would go on inside the
     // jump.

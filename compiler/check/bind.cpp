@@ -87,7 +87,7 @@ void declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diag
   }
   notes.functions[decl.name].push_back(static_cast<FunctionId>(program.functions.size()));
   program.functions.push_back(std::move(function));
-  notes.function_facts.push_back(std::move(facts));
+  notes.facts.functions.push_back(std::move(facts));
   notes.bodies.push_back(decl.body.get());
 }
 
@@ -96,7 +96,7 @@ void declare(const ast::FunctionDecl& decl, Program& program, Notes& notes, Diag
 void chain_overloads(Program& program, Notes& notes, Diags& diags) {
   for (auto& [name, ids] : notes.functions) {
     std::stable_sort(ids.begin(), ids.end(), [&](FunctionId a, FunctionId b) {
-      return notes.function_facts[a].priority < notes.function_facts[b].priority;
+      return notes.facts.functions[a].priority < notes.facts.functions[b].priority;
     });
     for (size_t i = 0; i < ids.size(); ++i) {
       Function& first = program.functions[ids[i]];
@@ -104,7 +104,7 @@ void chain_overloads(Program& program, Notes& notes, Diags& diags) {
           ids.begin() + static_cast<ptrdiff_t>(i) + 1, ids.end(),
           [&](auto id) { return program.functions[id].param_count == first.param_count; });
       if (dlopened == ids.end()) continue;
-      FunctionFacts& facts = notes.function_facts[ids[i]];
+      FunctionFacts& facts = notes.facts.functions[ids[i]];
       facts.next = *dlopened;
       if (facts.has_next) continue;
       Diag& diag = diags.warning(
@@ -114,7 +114,7 @@ void chain_overloads(Program& program, Notes& notes, Diags& diags) {
     }
     // From the last to the first: one that passes the call on has the value of those behind it.
     for (size_t i = ids.size(); i-- > 0;) {
-      const FunctionFacts& facts = notes.function_facts[ids[i]];
+      const FunctionFacts& facts = notes.facts.functions[ids[i]];
       Function& function = program.functions[ids[i]];
       if (function.result != Type::Void || !facts.next || !facts.has_next) continue;
       function.result =
@@ -127,7 +127,7 @@ void bind_function(const ast::FunctionDecl& decl, FunctionId id, const ScriptNam
                    Program& program, Notes& notes, Diags& diags) {
   Function& function = program.functions[id];
   const PointerTypes pointers(*decl.body, names);
-  Binder binder(program, notes, diags, function.frame, pointers, nullptr, nullptr);
+  Binder binder(program, notes, diags, function.frame, pointers, Binder::Bound());
   for (size_t i = 0; i < decl.params.size(); ++i) {
     for (size_t j = 0; j < i; ++j) {
       if (decl.params[j].name != decl.params[i].name) continue;
@@ -140,7 +140,7 @@ void bind_function(const ast::FunctionDecl& decl, FunctionId id, const ScriptNam
   }
   for (const RegisterRead& read : notes.register_reads.at(decl.name)) {
     binder.add_local(read.text);
-    FunctionFacts& facts = notes.function_facts[id];
+    FunctionFacts& facts = notes.facts.functions[id];
     facts.param_spans.push_back(function.span);
     // Whether one is a fraction its uses tell, as of other parameters.
     const bool fraction = read.call->name == "double_arg" || read.call->name == "float_arg";
@@ -180,7 +180,7 @@ void bind_probe(const ast::Probe& source, std::vector<ast::ProbePoint> points,
   std::shared_ptr<const ast::Expr> condition = points.empty() ? nullptr : points.front().condition;
   Probe probe{.span = source.span, .points = std::move(points)};
   const PointerTypes pointers(*source.body, names);
-  Binder binder(program, notes, diags, probe.frame, pointers, &probe, &source);
+  Binder binder(program, notes, diags, probe.frame, pointers, {&probe, &source});
   ExprPtr guard;
   if (condition) {
     probe.condition = bind_arming_condition(binder, *condition);

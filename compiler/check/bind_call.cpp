@@ -208,7 +208,7 @@ ExprPtr bind_aggregate(Binder& binder, const ast::At& a, const ast::Expr& e) {
   GlobalId id = plain != nullptr ? std::get<GlobalRef>(bound->node).global
                                  : std::get<ElementRef>(bound->node).array;
   if (binder.program.globals[id].value != Type::Stat) {
-    GlobalFacts& facts = binder.notes.global_facts[id];
+    GlobalFacts& facts = binder.notes.facts.globals[id];
     if (facts.reported) return nullptr;
     facts.reported = true;
     Diag& diag =

@@ -122,7 +122,7 @@ ExprPtr bind_name(Binder& binder, const ast::Name& n, Span span) {
 }
 
 void report_shape(Binder& binder, GlobalId global, Span span, std::string message) {
-  GlobalFacts& facts = binder.notes.global_facts[global];
+  GlobalFacts& facts = binder.notes.facts.globals[global];
   if (facts.reported) return;
   facts.reported = true;
   Diag& diag = binder.diags.error("DJ2021", span, std::move(message));
@@ -143,7 +143,7 @@ std::optional<GlobalId> find_array(Binder& binder, const std::string& name, Span
     }
     return std::nullopt;
   }
-  GlobalFacts& facts = binder.notes.global_facts[*known];
+  GlobalFacts& facts = binder.notes.facts.globals[*known];
   if (keys > abi::kMaxKeys) {
     if (!facts.reported) {
       binder.diags.error("DJ2026", span,

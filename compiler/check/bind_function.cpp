@@ -9,7 +9,7 @@
 namespace dj {
 
 StmtPtr function_body(Binder& binder, const ast::Stmt& s, FunctionId id, LocalId first_parameter) {
-  const FunctionFacts& facts = binder.notes.function_facts[id];
+  const FunctionFacts& facts = binder.notes.facts.functions[id];
   binder.scope.next = facts.next;
   if (!facts.has_next || !binder.scope.next) return binder.stmt(s);
   Block block;

@@ -192,7 +192,7 @@ bool histogram_bounds(Binder& binder, const ast::At& a, Global& global) {
     return false;
   }
   std::optional<Span>& first =
-      binder.notes.global_facts[static_cast<size_t>(&global - binder.program.globals.data())]
+      binder.notes.facts.globals[static_cast<size_t>(&global - binder.program.globals.data())]
           .linear;
   if (global.hist_linear) {
     const Linear& known = *global.hist_linear;

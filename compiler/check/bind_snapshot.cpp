@@ -36,8 +36,8 @@ GlobalId snapshot_copy(Binder& binder, GlobalId from) {
   copy.hist_linear = source.hist_linear;
   auto id = static_cast<GlobalId>(binder.program.globals.size());
   binder.program.globals.push_back(std::move(copy));
-  GlobalFacts facts = binder.notes.global_facts[from];
-  binder.notes.global_facts.push_back(facts);
+  GlobalFacts facts = binder.notes.facts.globals[from];
+  binder.notes.facts.globals.push_back(facts);
   binder.notes.snapshots.emplace_back(from, id);
   return id;
 }
@@ -128,9 +128,9 @@ void share_snapshot_shapes(Program& program, const Notes& notes, Diags& diags) {
     const Linear& b = *to.hist_linear;
     if (a.start == b.start && a.stop == b.stop && a.step == b.step) return;
     Diag& diag =
-        diags.error("DJ2106", *notes.global_facts[to_id].linear,
+        diags.error("DJ2106", *notes.facts.globals[to_id].linear,
                     fmt::format("a snapshot of `{}` has the bounds of its @hist_linear", to.name));
-    diag.labels.push_back({*notes.global_facts[from_id].linear, "other bounds in the snapshot"});
+    diag.labels.push_back({*notes.facts.globals[from_id].linear, "other bounds in the snapshot"});
     to.hist_linear = a;  // said once
   };
   for (auto pair = notes.snapshots.rbegin(); pair != notes.snapshots.rend(); ++pair)

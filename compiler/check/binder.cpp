@@ -8,13 +8,13 @@
 namespace dj {
 
 Binder::Binder(Program& whole, Notes& of_all, Diags& reports, Frame& own,
-               const PointerTypes& pointers, Probe* of_probe, const ast::Probe* syntax)
+               const PointerTypes& pointers, const Bound& bound)
     : program(whole),
       notes(of_all),
       diags(reports),
       frame(own),
-      probe(of_probe),
-      source(syntax),
+      probe(bound.probe),
+      source(bound.source),
       scope{.pointers = &pointers} {}
 
 LocalId Binder::hidden_local(const std::string& name) {

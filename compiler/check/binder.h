@@ -26,10 +26,14 @@ struct BodyScope {
 
 class Binder {
  public:
-  // All of them outlive it. `frame`: of the probe or function. `probe` is null in a function;
-  // `source` is the probe's syntax then.
+  // What is bound: a probe with its syntax, or a function (both null).
+  struct Bound {
+    Probe* probe = nullptr;
+    const ast::Probe* source = nullptr;
+  };
+  // All of them outlive it. `frame`: of the probe or function.
   Binder(Program& program, Notes& notes, Diags& diags, Frame& frame, const PointerTypes& pointers,
-         Probe* probe, const ast::Probe* source);
+         const Bound& bound);
 
   Program& program;
   Notes& notes;

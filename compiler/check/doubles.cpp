@@ -56,67 +56,67 @@ void Doubles::visit_all() {
 
 Type Doubles::visit(ExprPtr& p) {
   Expr& e = *p;
-  e.type = std::visit(
-      Overload{
-          [&](DoubleLit&) { return Type::Double; },
-          [&](LocalRef&) { return place(e); },
-          [&](GlobalRef&) { return place(e); },
-          [&](ElementRef&) { return place(e); },
-          [&](ToDouble&) { return Type::Double; },
-          [&](Unary& u) {
-            if (u.op == ast::UnOp::BitNot) want_whole(u.operand, "`~`");
-            Type type = u.op == ast::UnOp::BitNot ? Type::Int : visit(u.operand);
-            return u.op == ast::UnOp::Not ? Type::Int : type;
-          },
-          [&](Binary& b) { return binary(b); },
-          [&](Ternary& t) {
-            visit(t.condition);
-            Type then = visit(t.then), otherwise = visit(t.otherwise);
-            if (then != Type::Double && otherwise != Type::Double) return then;
-            convert(t.then, then);
-            convert(t.otherwise, otherwise);
-            return Type::Double;
-          },
-          [&](Assign& a) { return assign(a); },
-          [&](Crement& c) { return place(*c.place); },
-          [&](CallFunction& c) { return call(c); },
-          [&](Inlined& i) {
-            stmt(*i.body);
-            return e.type == Type::Void ? e.type : frame_->locals[i.result].type;
-          },
-          [&](CallBuiltin& c) { return call(c, c.args); },
-          [&](InArray& i) {
-            keys(i.array, i.keys);
-            return Type::Int;
-          },
-          [&](StatRead& s) {
-            place(*s.place);
-            return Type::Int;
-          },
-          [&](TargetRef& t) {
-            for (ExprPtr& arg : t.args) want_whole(arg, "an index or an address");
-            return is_double(t.target) ? Type::Double : e.type;
-          },
-          [&](Print& p) {
-            print(p);
-            return e.type;
-          },
-          [&](PrintHist& h) {
-            place(*h.place);
-            return e.type;
-          },
-          [&](HistBucket& h) {
-            place(*h.place);
-            want_whole(h.index, "a bucket's number");
-            return Type::Int;
-          },
-          [&](Match& m) {
-            visit(m.text);
-            return Type::Int;
-          },
-          [&](auto&) { return e.type; },  // other literals, @defined, what was caught
-      },
-      e.node);
+  e.type =
+      std::visit(Overload{
+                     [&](DoubleLit&) { return Type::Double; },
+                     [&](LocalRef&) { return place(e); },
+                     [&](GlobalRef&) { return place(e); },
+                     [&](ElementRef&) { return place(e); },
+                     [&](ToDouble&) { return Type::Double; },
+                     [&](Unary& u) {
+                       if (u.op == ast::UnOp::BitNot) want_whole(u.operand, "`~`");
+                       Type type = u.op == ast::UnOp::BitNot ? Type::Int : visit(u.operand);
+                       return u.op == ast::UnOp::Not ? Type::Int : type;
+                     },
+                     [&](Binary& b) { return binary(b); },
+                     [&](Ternary& t) {
+                       visit(t.condition);
+                       Type then = visit(t.then), otherwise = visit(t.otherwise);
+                       if (then != Type::Double && otherwise != Type::Double) return then;
+                       convert(t.then, then);
+                       convert(t.otherwise, otherwise);
+                       return Type::Double;
+                     },
+                     [&](Assign& a) { return assign(a); },
+                     [&](Crement& c) { return place(*c.place); },
+                     [&](CallFunction& c) { return call(c); },
+                     [&](Inlined& i) {
+                       stmt(*i.body);
+                       return e.type == Type::Void ? e.type : frame_->locals[i.result].type;
+                     },
+                     [&](CallBuiltin& c) { return call(c, c.args); },
+                     [&](InArray& i) {
+                       keys(i.array, i.keys);
+                       return Type::Int;
+                     },
+                     [&](StatRead& s) {
+                       place(*s.place);
+                       return Type::Int;
+                     },
+                     [&](TargetRef& t) {
+                       for (ExprPtr& arg : t.args) want_whole(arg, "an index or an address");
+                       return is_double(t.target) ? Type::Double : e.type;
+                     },
+                     [&](Print& p) {
+                       print(p);
+                       return e.type;
+                     },
+                     [&](PrintHist& h) {
+                       place(*h.place);
+                       return e.type;
+                     },
+                     [&](HistBucket& h) {
+                       place(*h.place);
+                       want_whole(h.index, "a bucket's number");
+                       return Type::Int;
+                     },
+                     [&](Match& m) {
+                       visit(m.text);
+                       return Type::Int;
+                     },
+                     [&](auto&) { return e.type; },  // other literals, @defined, what was caught
+                 },
+                 e.node);
   return e.type;
 }
 
@@ -143,7 +143,7 @@ Type& Doubles::slot_of(const Expr& place) {
 bool Doubles::is_fixed(const Expr& place) const {
   const LocalRef* local = std::get_if<LocalRef>(&place.node);
   if (local == nullptr || function_ >= program_.functions.size()) return false;
-  const std::vector<Type>& declared = notes_.function_facts[function_].param_types;
+  const std::vector<Type>& declared = notes_.facts.functions[function_].param_types;
   return local->local < declared.size() && declared[local->local] == Type::Int;
 }
 
@@ -185,7 +185,7 @@ Type Doubles::assign(Assign& a) {
 
 Type Doubles::call(CallFunction& c) {
   Function& callee = program_.functions[c.function];
-  const std::vector<Type>& declared = notes_.function_facts[c.function].param_types;
+  const std::vector<Type>& declared = notes_.facts.functions[c.function].param_types;
   for (size_t i = 0; i < c.args.size(); ++i) {
     Local& parameter = callee.frame.locals[i];
     flow(c.args[i], parameter.type, i < declared.size() && declared[i] == Type::Int,
@@ -253,7 +253,7 @@ void Doubles::stmt(Stmt& s) {
                    if (!r.value) return;
                    if (function_ >= program_.functions.size()) return;
                    Function& function = program_.functions[function_];
-                   bool fixed = notes_.function_facts[function_].result_declared.has_value();
+                   bool fixed = notes_.facts.functions[function_].result_declared.has_value();
                    flow(r.value, function.result, fixed && function.result == Type::Int,
                         fmt::format("the result of `{}`", function.name));
                  },

@@ -104,7 +104,7 @@ void check_declaration(const ast::GlobalDecl& decl, Global& global, GlobalFacts&
 void add_global(Global global, GlobalFacts facts, Program& program, Notes& notes) {
   notes.globals.emplace(global.name, static_cast<GlobalId>(program.globals.size()));
   program.globals.push_back(std::move(global));
-  notes.global_facts.push_back(facts);
+  notes.facts.globals.push_back(facts);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@
 namespace dj {
 
 // Fills program.globals (all but the types of numbers and strings, which inference finds),
-// notes.globals and notes.global_facts.
+// notes.globals and notes.facts.globals.
 void declare_globals(const ast::Script& script, const Uses& uses, const CheckOptions& options,
                      Program& program, Notes& notes, Diags& diags);
 

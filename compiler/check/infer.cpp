@@ -31,7 +31,7 @@ void Infer::make_slots() {
   };
   for (FunctionId f = 0; f < program_.functions.size(); ++f) {
     const Function& function = program_.functions[f];
-    const FunctionFacts& facts = notes_.function_facts[f];
+    const FunctionFacts& facts = notes_.facts.functions[f];
     function_frames_.push_back(frame_vars(function.frame));
     for (size_t i = 0; i < facts.param_types.size(); ++i) {
       if (facts.param_types[i] == Type::Unknown) continue;

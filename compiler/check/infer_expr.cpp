@@ -142,7 +142,7 @@ void Infer::aggregate_place(Expr& e) {
 }
 
 TypeVar Infer::aggregate_misuse(GlobalId global, Span span) {
-  GlobalFacts& facts = notes_.global_facts[global];
+  GlobalFacts& facts = notes_.facts.globals[global];
   if (!facts.reported) {
     facts.reported = true;
     const std::string& name = program_.globals[global].name;
@@ -236,7 +236,7 @@ TypeVar Infer::call(CallFunction& c) {
 }
 
 TypeVar Infer::inlined(Inlined& i) {
-  const FunctionFacts& facts = notes_.function_facts[i.function];
+  const FunctionFacts& facts = notes_.facts.functions[i.function];
   for (size_t p = 0; p < facts.param_types.size(); ++p) {
     if (facts.param_types[p] != Type::Unknown)
       table_.set(frame_->locals[i.first + p], facts.param_types[p], facts.param_spans[p]);

@@ -53,16 +53,18 @@ struct Notes {
   bool doubles = false;  // a literal, a built-in or a format is of doubles: doubles.h has work
   std::unordered_map<std::string, GlobalId> globals;
   std::unordered_map<std::string, std::vector<FunctionId>>
-      functions;                                         // by name, in order of priority
-  RegisterReads register_reads;                          // by the function's name
-  std::unordered_set<std::string> of_probes;             // functions_of_probes()
-  std::unordered_set<FunctionId> wrong;                  // of these, whose mistakes were reported
-  const ScriptNames* script_names = nullptr;             // while bodies are bound
-  std::vector<GlobalFacts> global_facts;                 // by GlobalId
-  std::vector<FunctionFacts> function_facts;             // by FunctionId
-  std::vector<const ast::Stmt*> bodies;                  // the same
-  std::vector<PrintNote> prints;                         // by FormatId
-  std::vector<std::pair<GlobalId, GlobalId>> snapshots;  // a global and its copy
+      functions;                              // by name, in order of priority
+  RegisterReads register_reads;               // by the function's name
+  std::unordered_set<std::string> of_probes;  // functions_of_probes()
+  std::unordered_set<FunctionId> wrong;       // of these, whose mistakes were reported
+  const ScriptNames* script_names = nullptr;  // while bodies are bound
+  struct Facts {
+    std::vector<GlobalFacts> globals;      // by GlobalId
+    std::vector<FunctionFacts> functions;  // by FunctionId
+  } facts;
+  std::vector<const ast::Stmt*> bodies;                              // the same
+  std::vector<PrintNote> prints;                                     // by FormatId
+  std::vector<std::pair<GlobalId, GlobalId>> snapshots;              // a global and its copy
   std::unordered_map<const Foreach*, std::vector<Span>> loop_spans;  // of the keys, then the value
 };
 

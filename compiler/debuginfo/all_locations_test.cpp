@@ -43,22 +43,19 @@ void count_variable(Dwarf_Die* variable, Dwarf_Die* function, DwarfIndex& index,
   if (!dwarf_attr(variable, DW_AT_location, &location)) {
     return;
   }
-  Dwarf_Addr base = 0, begin = 0, end = 0;
-  Dwarf_Op* ops = nullptr;
-  size_t count = 0;
-  ptrdiff_t offset = 0;
-  while ((offset = next_location(&location, offset, &base, &begin, &end, &ops, &count)) > 0) {
+  for (LocationWalk entry(&location); entry.next();) {
     Dwarf_Addr low = 0, high = 0, first = 0;
-    const bool everywhere = begin == 0 && end == ~Dwarf_Addr{0};
+    const bool everywhere = entry.begin == 0 && entry.end == ~Dwarf_Addr{0};
     if (everywhere && function && dwarf_ranges(function, 0, &low, &first, &high) > 0) {
-      begin = first;
+      entry.begin = first;
     }
-    if (begin >= end) {
+    if (entry.begin >= entry.end) {
       continue;
     }
-    const OpContext context{index, function, &location, begin + index.bias(), false, 0, variable};
-    const Result<ValueLocation> value_at = translate({ops, count}, context);
-    add(value_at.ok() ? "" : value_at.error().message, variable, begin, reasons);
+    const OpContext context{index, function, &location, entry.begin + index.bias(),
+                            false, 0,        variable};
+    const Result<ValueLocation> value_at = translate({entry.ops, entry.count}, context);
+    add(value_at.ok() ? "" : value_at.error().message, variable, entry.begin, reasons);
   }
   if (offset < 0) {
     add(std::string("elfutils: ") + dwarf_errmsg(-1), variable, 0, reasons);

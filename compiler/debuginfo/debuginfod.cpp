@@ -34,14 +34,18 @@ struct Request {
   std::mutex mutex;
   std::condition_variable changed;
   Clock::time_point heard = Clock::now();  // when libdebuginfod has called last
-  bool is_done = false, is_slow = false, is_stopped = false;
-  bool is_announced = false;  // a server has begun to send it
-  int error = 0;              // errno; 0: `path` is there
-  std::string path, url;      // of the client's cache; of the server that has sent it
+  struct State {
+    bool is_done = false, is_slow = false, is_stopped = false;
+    bool is_announced = false;  // a server has begun to send it
+  } state;
+  int error = 0;          // errno; 0: `path` is there
+  std::string path, url;  // of the client's cache; of the server that has sent it
 
   // For the thread that asks alone.
-  Clock::time_point window = Clock::now();
-  long window_bytes = 0;
+  struct Window {
+    Clock::time_point begin = Clock::now();
+    long bytes = 0;
+  } window;
 };
 
 // Client: the functions of libdebuginfod that are needed; `find` null: it is not here.
@@ -91,15 +95,15 @@ int go_on(void* handle, long done, long of) {
   const Clock::time_point now = Clock::now();
   const long bytes = of > 0 ? done : 0;
   const bool is_late =
-      question.seconds > 0 && now - question.window > std::chrono::seconds(question.seconds);
-  const bool is_slow = is_late && bytes - question.window_bytes < kLeast;
-  if (is_late) question.window = now, question.window_bytes = bytes;
+      question.seconds > 0 && now - question.window.begin > std::chrono::seconds(question.seconds);
+  const bool is_slow = is_late && bytes - question.window.bytes < kLeast;
+  if (is_late) question.window.begin = now, question.window.bytes = bytes;
   const std::lock_guard lock(question.mutex);
   question.heard = now;
-  question.is_slow = is_slow;
-  question.is_announced = question.is_announced || of > 0;
-  question.is_stopped = question.is_stopped || question.is_over();
-  return is_slow || question.is_stopped ? 1 : 0;
+  question.state.is_slow = is_slow;
+  question.state.is_announced = question.state.is_announced || of > 0;
+  question.state.is_stopped = question.state.is_stopped || question.is_over();
+  return is_slow || question.state.is_stopped ? 1 : 0;
 }
 
 void ask(std::shared_ptr<Request> question) {
@@ -122,7 +126,7 @@ void ask(std::shared_ptr<Request> question) {
   question->error = fd < 0 ? -fd : path.empty() ? ENOENT : 0;
   question->path = std::move(path);
   question->url = std::move(url);
-  question->is_done = true;
+  question->state.is_done = true;
   question->changed.notify_all();
 }
 
@@ -131,12 +135,12 @@ bool wait_for(Request& question) {
   constexpr std::chrono::seconds kGrace(5);
   std::unique_lock lock(question.mutex);
   while (!question.changed.wait_for(lock, std::chrono::milliseconds(200),
-                                    [&] { return question.is_done; })) {
-    question.is_stopped = question.is_stopped || question.is_over();
+                                    [&] { return question.state.is_done; })) {
+    question.state.is_stopped = question.state.is_stopped || question.is_over();
     const auto silent = Clock::now() - question.heard;
     const bool is_lost =
         question.seconds > 0 && silent > std::chrono::seconds(question.seconds) + kGrace;
-    if (is_lost || (question.is_stopped && silent > kGrace)) return false;
+    if (is_lost || (question.state.is_stopped && silent > kGrace)) return false;
   }
   return true;
 }
@@ -198,10 +202,10 @@ class Asker {
     std::vector<std::string> names;
     for (const auto& [build_id, question] : beside_) {
       const std::lock_guard own(question->mutex);
-      question->is_stopped = question->is_stopped || !question->is_done;
+      question->state.is_stopped = question->state.is_stopped || !question->state.is_done;
     }
     for (const auto& [build_id, question] : beside_) {
-      if (!break_off(*question) || question->is_stopped) continue;
+      if (!break_off(*question) || question->state.is_stopped) continue;
       if (answer_to(*question, true, question->name)) names.push_back(question->name);
     }
     beside_.clear();
@@ -215,7 +219,7 @@ class Asker {
   static bool break_off(Request& question) {
     constexpr std::chrono::seconds kPatience(3);
     std::unique_lock lock(question.mutex);
-    return question.changed.wait_for(lock, kPatience, [&] { return question.is_done; });
+    return question.changed.wait_for(lock, kPatience, [&] { return question.state.is_done; });
   }
 
   std::shared_ptr<ObjectFile> ask_beside(const std::string& build_id, const std::string& name) {
@@ -225,7 +229,7 @@ class Asker {
       const std::shared_ptr<Request> question = asked->second;
       const bool is_done = [&] {
         const std::lock_guard lock(question->mutex);
-        return question->is_done;
+        return question->state.is_done;
       }();
       if (!is_done) return nullptr;
       beside_.erase(asked);
@@ -274,18 +278,19 @@ class Asker {
   std::shared_ptr<ObjectFile> answer_to(Request& question, bool came_back,
                                         const std::string& name) {
     const std::lock_guard lock(question.mutex);
-    if (question.is_stopped) {
+    if (question.state.is_stopped) {
       servers_.urls.clear();
       return nullptr;
     }
-    if (!came_back || question.is_slow || question.error == ETIME || question.error == ETIMEDOUT) {
+    if (!came_back || question.state.is_slow || question.error == ETIME ||
+        question.error == ETIMEDOUT) {
       give_up(
           fmt::format("{}: it does not send the debug file of {}, or sends it too slowly "
                       "(DEBUGINFOD_TIMEOUT: {} s)",
                       servers_.urls, name, servers_.seconds));
       return nullptr;
     }
-    if (question.error == ENOENT && !question.is_announced) return nullptr;  // they have none
+    if (question.error == ENOENT && !question.state.is_announced) return nullptr;  // they have none
     if (question.error == ENOENT) {
       give_up(
           fmt::format("{}: it broke off while it sent the debug file of {}", servers_.urls, name));
@@ -312,7 +317,7 @@ class Asker {
   bool lacked_ = false;
   bool is_beside_ = false;
   std::map<std::string, std::shared_ptr<Request>> beside_;  // by build id
-  std::string failure_;  // to be told
+  std::string failure_;                                     // to be told
 };
 
 Asker& asker() {

@@ -117,12 +117,12 @@ std::unique_ptr<DwarfIndex> DwarfIndex::open(const ObjectFile& elf) {
     return nullptr;
   }
   Dwarf_Addr bias = 0;
-  index->dwarf_ = index->file_.dwarf(&bias);
-  if (!index->dwarf_) {
+  index->opened_.dwarf = index->file_.dwarf(&bias);
+  if (!index->opened_.dwarf) {
     return nullptr;
   }
-  index->bias_ = bias;
-  index->ranges_ = CodeRanges(index->dwarf_);
+  index->opened_.bias = bias;
+  index->ranges_ = CodeRanges(index->opened_.dwarf);
   index->index_units();
   return index->units_.empty() ? nullptr : std::move(index);
 }
@@ -138,8 +138,8 @@ void DwarfIndex::add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& ou
 std::vector<CodeRanges::AddressPair> DwarfIndex::ranges(Dwarf_Die* die) const {
   std::vector<CodeRanges::AddressPair> result = ranges_.of(die);
   for (auto& [begin, end] : result) {
-    begin += bias_;
-    end += bias_;
+    begin += opened_.bias;
+    end += opened_.bias;
   }
   return result;
 }
@@ -156,51 +156,51 @@ void DwarfIndex::index_units() {
   Dwarf_CU* unit = nullptr;
   Dwarf_Die die;
   uint8_t type = 0;
-  while (dwarf_get_units(dwarf_, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
+  while (dwarf_get_units(opened_.dwarf, unit, &unit, nullptr, &type, &die, nullptr) == 0) {
     if (type != DW_UT_compile && type != DW_UT_skeleton) {
       continue;
     }
-    const size_t before = unit_ranges_.size();
-    add_ranges(&die, units_.size(), unit_ranges_);
+    const size_t before = units_.ranges.size();
+    add_ranges(&die, units_.all.size(), units_.ranges);
     if (type == DW_UT_skeleton) die = split_of(unit).value_or(die);
-    units_.push_back(die);
-    if (unit_ranges_.size() == before) {
+    units_.all.push_back(die);
+    if (units_.ranges.size() == before) {
       // A unit without ranges of its own may still hold functions.
       Functions functions;
       collect(&die, functions, true);
       for (const Range& r : functions.ranges) {
-        unit_ranges_.push_back({r.begin, r.end, units_.size() - 1});
+        units_.ranges.push_back({r.begin, r.end, units_.all.size() - 1});
       }
     }
   }
-  std::sort(unit_ranges_.begin(), unit_ranges_.end(),
+  std::sort(units_.ranges.begin(), units_.ranges.end(),
             [](const Range& a, const Range& b) { return a.begin < b.begin; });
 }
 
 // All but the addresses of a skeleton lies in a .dwo file, or in the program's .dwp.
 std::optional<Dwarf_Die> DwarfIndex::split_of(Dwarf_CU* skeleton) {
-  if (!packed_searched_) packed_ = PackedUnits::open(elf_.open_path() + ".dwp");
-  packed_searched_ = true;
+  if (!packed_.searched) packed_.units = PackedUnits::open(elf_.open_path() + ".dwp");
+  packed_.searched = true;
   uint64_t id = 0;
   Dwarf_Die split;
   dwarf_cu_info(skeleton, nullptr, nullptr, nullptr, nullptr, &id, nullptr, nullptr);
-  const PackedSearch search(packed_.get(), id);
+  const PackedSearch search(packed_.units.get(), id);
   if (dwarf_cu_info(skeleton, nullptr, nullptr, nullptr, &split, nullptr, nullptr, nullptr) != 0 ||
       dwarf_tag(&split) != DW_TAG_compile_unit) {
     return std::nullopt;
   }
-  if (packed_) packed_->adopt(dwarf_cu_getdwarf(split.cu));
+  if (packed_.units) packed_.units->adopt(dwarf_cu_getdwarf(split.cu));
   return split;
 }
 
 std::optional<Dwarf_Die> DwarfIndex::unit_at(uint64_t pc) {
-  auto next = std::upper_bound(unit_ranges_.begin(), unit_ranges_.end(), pc,
+  auto next = std::upper_bound(units_.ranges.begin(), units_.ranges.end(), pc,
                                [](uint64_t a, const Range& r) { return a < r.begin; });
   // Ranges of units do not overlap in a linked file; look back a little for broken ones.
-  for (int i = 0; i < 8 && next != unit_ranges_.begin(); i++) {
+  for (int i = 0; i < 8 && next != units_.ranges.begin(); i++) {
     --next;
     if (pc < next->end) {
-      return units_[next->index];
+      return units_.all[next->index];
     }
   }
   return std::nullopt;
@@ -278,7 +278,7 @@ std::optional<Dwarf_Die> DwarfIndex::function_at(uint64_t pc) {
   if (!unit) {
     return std::nullopt;
   }
-  auto [found, fresh] = functions_.try_emplace(identity(*unit));
+  auto [found, fresh] = units_.functions.try_emplace(identity(*unit));
   Functions& functions = found->second;
   if (fresh) {
     collect(&*unit, functions, false);
@@ -299,10 +299,10 @@ bool DwarfIndex::is_optimized(Dwarf_Die* function) {
   Dwarf_Die unit;
   Dwarf_Addr begin = 0;
   if (!dwarf_diecu(function, &unit, nullptr, nullptr) || dwarf_lowpc(function, &begin) != 0 ||
-      !function_at(begin + bias_)) {
+      !function_at(begin + opened_.bias)) {
     return true;  // more is unknown of such code, as of optimized code
   }
-  std::optional<bool>& known = functions_[identity(unit)].optimized;
+  std::optional<bool>& known = units_.functions[identity(unit)].optimized;
   if (!known) known = has_moving_variable(&unit);
   return *known;
 }
@@ -343,9 +343,9 @@ bool DwarfIndex::covers(Dwarf_Die* die, uint64_t pc) const {
 // dwz moves types that several units have into partial units, perhaps of a file of their own;
 // -fdebug-types-section gives each a unit.
 std::vector<Dwarf_Die> DwarfIndex::units_of_types() {
-  std::vector<Dwarf_Die> all = units_;
-  std::set<Dwarf*> files = {dwarf_, dwarf_getalt(dwarf_)};
-  for (const Dwarf_Die& unit : units_) files.insert(dwarf_cu_getdwarf(unit.cu));
+  std::vector<Dwarf_Die> all = units_.all;
+  std::set<Dwarf*> files = {opened_.dwarf, dwarf_getalt(opened_.dwarf)};
+  for (const Dwarf_Die& unit : units_.all) files.insert(dwarf_cu_getdwarf(unit.cu));
   files.erase(nullptr);
   for (Dwarf* file : files) {
     Dwarf_CU* unit = nullptr;
@@ -365,16 +365,16 @@ std::optional<Dwarf_Die> DwarfIndex::complete_type(Dwarf_Die* declared) {
 }
 
 bool DwarfIndex::is_global_function(uint64_t address) {
-  if (!globals_indexed_) {
-    globals_indexed_ = true;
+  if (!globals_.indexed) {
+    globals_.indexed = true;
     for (const Symbol& s : own_symbols(elf_)) {
       if (s.binding != STB_LOCAL) {
-        global_functions_.push_back(s.address);
+        globals_.functions.push_back(s.address);
       }
     }
-    std::sort(global_functions_.begin(), global_functions_.end());
+    std::sort(globals_.functions.begin(), globals_.functions.end());
   }
-  return std::binary_search(global_functions_.begin(), global_functions_.end(), address);
+  return std::binary_search(globals_.functions.begin(), globals_.functions.end(), address);
 }
 
 template <typename Visit>
@@ -430,27 +430,29 @@ std::optional<DwarfIndex::Saved> DwarfIndex::saved_register(uint64_t pc, int reg
 }
 
 std::vector<uint64_t> DwarfIndex::transfers_to(uint64_t address) {
-  if (!transfers_) {
-    transfers_.emplace();
+  if (!calls_.transfers) {
+    calls_.transfers.emplace();
     for (const Section& section : elf_.sections()) {
       if (!section.executable()) continue;
       const auto found = arch::direct_transfers(section.bytes, section.header.sh_addr);
-      transfers_->insert(transfers_->end(), found.begin(), found.end());
+      calls_.transfers->insert(calls_.transfers->end(), found.begin(), found.end());
     }
-    std::sort(transfers_->begin(), transfers_->end());
+    std::sort(calls_.transfers->begin(), calls_.transfers->end());
   }
   std::vector<uint64_t> from;
-  auto next = std::lower_bound(transfers_->begin(), transfers_->end(), std::pair(address, 0UL));
-  for (; next != transfers_->end() && next->first == address; ++next) from.push_back(next->second);
+  auto next =
+      std::lower_bound(calls_.transfers->begin(), calls_.transfers->end(), std::pair(address, 0UL));
+  for (; next != calls_.transfers->end() && next->first == address; ++next)
+    from.push_back(next->second);
   return from;
 }
 
 const CallSites& DwarfIndex::call_sites() {
-  if (!call_sites_) {
+  if (!calls_.sites) {
     const Question of_all(Question::kMostReferences + elf_.all().size());
-    call_sites_ = std::make_unique<CallSites>(units_);
+    calls_.sites = std::make_unique<CallSites>(units_.all);
   }
-  return *call_sites_;
+  return *calls_.sites;
 }
 
 }  // namespace dj

@@ -62,7 +62,7 @@ class DwarfIndex {
   // The [begin, end) of its code, in the order of its list; empty ones too.
   std::vector<CodeRanges::AddressPair> ranges(Dwarf_Die* die) const;
   bool covers(Dwarf_Die* die, uint64_t pc) const;  // its address ranges do
-  const std::vector<Dwarf_Die>& units() const { return units_; }
+  const std::vector<Dwarf_Die>& units() const { return units_.all; }
   // Those, and the units that have nothing but types.
   std::vector<Dwarf_Die> units_of_types();
   // The complete type for a declaration ("struct foo;"): of its name and kind.
@@ -89,7 +89,7 @@ class DwarfIndex {
   std::vector<uint64_t> transfers_to(uint64_t address);
 
   // DWARF addresses plus this are the module's (not 0 only for files moved by prelink).
-  uint64_t bias() const { return bias_; }
+  uint64_t bias() const { return opened_.bias; }
   const ObjectFile& elf() const { return elf_; }
 
   // How texts show some types; null: each as debug info says.
@@ -113,7 +113,7 @@ class DwarfIndex {
   struct Functions {
     std::vector<Dwarf_Die> dies;
     std::vector<Range> ranges;
-    bool nested = false;  // those inside other functions are there, too
+    bool nested = false;            // those inside other functions are there, too
     std::optional<bool> optimized;  // when first asked
     void sort();
     std::optional<Dwarf_Die> at(uint64_t pc) const;  // once sorted
@@ -122,21 +122,31 @@ class DwarfIndex {
 
   const ObjectFile& elf_;
   DwflFile file_;
-  std::unique_ptr<PackedUnits> packed_;  // null: none, or not searched for yet
-  bool packed_searched_ = false;
+  struct Packed {
+    std::unique_ptr<PackedUnits> units;  // null: none, or not searched for yet
+    bool searched = false;
+  } packed_;
   uint64_t rows_left_;
-  Dwarf* dwarf_ = nullptr;
-  uint64_t bias_ = 0;
+  struct Opened {
+    Dwarf* dwarf = nullptr;
+    uint64_t bias = 0;
+  } opened_;
   mutable CodeRanges ranges_;
-  std::vector<Dwarf_Die> units_;
-  std::vector<Range> unit_ranges_;                     // sorted by begin
-  std::unordered_map<uint64_t, Functions> functions_;  // by unit, filled when first asked
-  std::optional<CompleteTypes> complete_types_;        // when first asked
-  std::vector<uint64_t> global_functions_;  // sorted; filled when first asked
-  bool globals_indexed_ = false;
+  struct Units {
+    std::vector<Dwarf_Die> all;
+    std::vector<Range> ranges;                          // sorted by begin
+    std::unordered_map<uint64_t, Functions> functions;  // by unit, filled when first asked
+  } units_;
+  std::optional<CompleteTypes> complete_types_;  // when first asked
+  struct Globals {
+    std::vector<uint64_t> functions;  // sorted
+    bool indexed = false;             // when first asked
+  } globals_;
   const TypePrinters* printers_ = nullptr;
-  std::unique_ptr<CallSites> call_sites_;
-  std::optional<std::vector<std::pair<uint64_t, uint64_t>>> transfers_;  // to what, from where
+  struct Calls {
+    std::unique_ptr<CallSites> sites;
+    std::optional<std::vector<std::pair<uint64_t, uint64_t>>> transfers;  // to what, from where
+  } calls_;
   std::unordered_map<uint64_t, Dwarf_Die> marked_;
 };
 

@@ -208,12 +208,15 @@ bool is_list(Dwarf_Attribute* location) {
   }
 }
 
-ptrdiff_t next_location(Dwarf_Attribute* location, ptrdiff_t offset, Dwarf_Addr* base,
-                        Dwarf_Addr* begin, Dwarf_Addr* end, Dwarf_Op** ops, size_t* count) {
-  const ptrdiff_t next = dwarf_getlocations(location, offset, base, begin, end, ops, count);
-  return next < 0 && replace_uninit(location)
-             ? dwarf_getlocations(location, offset, base, begin, end, ops, count)
-             : next;
+ptrdiff_t LocationWalk::read() {
+  return dwarf_getlocations(location_, offset_, &base_, &begin, &end, &ops, &count);
+}
+
+bool LocationWalk::next() {
+  ptrdiff_t next = read();
+  if (next < 0 && replace_uninit(location_)) next = read();
+  offset_ = next;
+  return next > 0;
 }
 
 }  // namespace dj

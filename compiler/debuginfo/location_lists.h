@@ -12,8 +12,24 @@ int location_at(Dwarf_Attribute* location, Dwarf_Addr pc, Dwarf_Op** ops, size_t
 // The attribute refers to a list: it is no expression of its own.
 bool is_list(Dwarf_Attribute* location);
 
-// As dwarf_getlocations().
-ptrdiff_t next_location(Dwarf_Attribute* location, ptrdiff_t offset, Dwarf_Addr* base,
-                        Dwarf_Addr* begin, Dwarf_Addr* end, Dwarf_Op** ops, size_t* count);
+// LocationWalk: goes through the entries of a location attribute, as dwarf_getlocations() does.
+class LocationWalk {
+ public:
+  // location: outlives this object.
+  explicit LocationWalk(Dwarf_Attribute* location) : location_(location) {}
+  // Reads the next entry; false: there is none, or libdw cannot read it.
+  bool next();
+
+  // The entry: its range of addresses in the file, and its operations.
+  Dwarf_Addr begin = 0, end = 0;
+  Dwarf_Op* ops = nullptr;
+  size_t count = 0;
+
+ private:
+  ptrdiff_t read();
+  Dwarf_Attribute* location_;
+  ptrdiff_t offset_ = 0;
+  Dwarf_Addr base_ = 0;
+};
 
 }  // namespace dj

@@ -36,58 +36,59 @@ Result<std::unique_ptr<Module>> Module::open(const std::string& path, const std:
 std::string Module::base_name() const { return path().substr(path().rfind('/') + 1); }
 
 const SymbolTable& Module::symbols() {
-  if (!symbols_) {
-    symbols_ = std::make_unique<SymbolTable>(read_symbols(elf_));
+  if (!symbols_.table) {
+    symbols_.table = std::make_unique<SymbolTable>(read_symbols(elf_));
   }
-  return *symbols_;
+  return *symbols_.table;
 }
 
 bool Module::fetch_symbols() {
-  if (fetched_ || symbols().complete) return false;
-  fetched_ = true;
+  if (symbols_.fetched || symbols().complete) return false;
+  symbols_.fetched = true;
   if (!ask_for_debug_file(elf_.build_id(), path())) return false;
-  first_symbols_ = std::move(symbols_);
-  nameless_added_ = false;
-  parts_.reset();
+  symbols_.first = std::move(symbols_.table);
+  symbols_.nameless_added = false;
+  symbols_.parts.reset();
   forget_indexes();
   return true;
 }
 
 void Module::name_the_nameless() {
-  if (nameless_added_ || symbols().complete) {
+  if (symbols_.nameless_added || symbols().complete) {
     return;
   }
-  nameless_added_ = true;
-  add_nameless(elf_, *symbols_);
+  symbols_.nameless_added = true;
+  add_nameless(elf_, *symbols_.table);
   forget_indexes();
 }
 
 // They, and the pointers to symbols, are made again.
 void Module::forget_indexes() {
-  starts_.clear();
-  by_address_.clear();
-  by_name_.clear();
-  mangled_.clear();
-  closures_.reset();
+  names_.starts.clear();
+  names_.by_address.clear();
+  names_.by_name.clear();
+  names_.mangled.clear();
+  names_.closures.reset();
 }
 
 const std::vector<uint64_t>& Module::starts() {
-  if (starts_.empty()) {
+  if (names_.starts.empty()) {
     for (const Symbol& s : symbols().functions) {
-      starts_.push_back(s.address);
+      names_.starts.push_back(s.address);
     }
-    std::sort(starts_.begin(), starts_.end());
-    starts_.erase(std::unique(starts_.begin(), starts_.end()), starts_.end());
+    std::sort(names_.starts.begin(), names_.starts.end());
+    names_.starts.erase(std::unique(names_.starts.begin(), names_.starts.end()),
+                        names_.starts.end());
   }
-  return starts_;
+  return names_.starts;
 }
 
 const VersionedSymbol* Module::versioned(uint64_t address, std::string_view name,
                                          std::string_view text) {
-  if (!versioned_) versioned_ = versioned_symbols(elf_);
-  auto at = std::lower_bound(versioned_->begin(), versioned_->end(), address,
+  if (!exports_.versioned) exports_.versioned = versioned_symbols(elf_);
+  auto at = std::lower_bound(exports_.versioned->begin(), exports_.versioned->end(), address,
                              [](const VersionedSymbol& v, uint64_t a) { return v.address < a; });
-  for (; at != versioned_->end() && at->address == address; ++at) {
+  for (; at != exports_.versioned->end() && at->address == address; ++at) {
     if (at->name == name && (text.empty() || at->is_meant_by(text))) return &*at;
   }
   return nullptr;
@@ -99,31 +100,32 @@ std::string Module::version_at(uint64_t begin, std::string_view symbol) {
 }
 
 std::optional<CodeFunction> Module::function_at(uint64_t address) {
-  if (by_address_.empty()) {
+  if (names_.by_address.empty()) {
     for (const Symbol& s : symbols().functions) {
-      by_address_.push_back(&s);
+      names_.by_address.push_back(&s);
     }
-    std::sort(by_address_.begin(), by_address_.end(), [](const Symbol* a, const Symbol* b) {
-      return a->address != b->address ? a->address < b->address : better_name(*a, *b);
-    });
+    std::sort(names_.by_address.begin(), names_.by_address.end(),
+              [](const Symbol* a, const Symbol* b) {
+                return a->address != b->address ? a->address < b->address : better_name(*a, *b);
+              });
   }
   auto next = std::upper_bound(starts().begin(), starts().end(), address);
   if (next == starts().begin()) {
     return std::nullopt;
   }
   const uint64_t begin = *std::prev(next);
-  const Symbol& s = **std::lower_bound(by_address_.begin(), by_address_.end(), begin,
+  const Symbol& s = **std::lower_bound(names_.by_address.begin(), names_.by_address.end(), begin,
                                        [](const Symbol* a, uint64_t b) { return a->address < b; });
   const CodeFunction function{begin, end_of(s), s.name};
   return address < function.end ? std::optional(function) : std::nullopt;
 }
 
 bool Module::exports(uint64_t begin) {
-  if (!exported_read_) {
-    exported_read_ = true;
-    exported_ = exported_functions(elf_);
+  if (!exports_.read) {
+    exports_.read = true;
+    exports_.addresses = exported_functions(elf_);
   }
-  return std::binary_search(exported_.begin(), exported_.end(), begin);
+  return std::binary_search(exports_.addresses.begin(), exports_.addresses.end(), begin);
 }
 
 const Plt& Module::plt() {
@@ -148,11 +150,11 @@ uint64_t Module::end_of(const Symbol& symbol) {
 }
 
 void Module::index_names() {
-  if (!by_name_.empty() || !mangled_.empty()) return;
+  if (!names_.by_name.empty() || !names_.mangled.empty()) return;
   for (const Symbol& s : symbols().functions) {
-    (is_mangled(s.name) ? mangled_ : by_name_).push_back(&s);
+    (is_mangled(s.name) ? names_.mangled : names_.by_name).push_back(&s);
   }
-  std::sort(by_name_.begin(), by_name_.end(),
+  std::sort(names_.by_name.begin(), names_.by_name.end(),
             [](const Symbol* a, const Symbol* b) { return a->name < b->name; });
 }
 
@@ -160,24 +162,24 @@ void Module::index_names() {
 template <class Ask>
 void Module::for_likely(const NameMatcher& matcher, const Ask& ask) {
   constexpr size_t kFewNames = 50;
-  if (matcher.is_wild() || matcher.is_foreign() || ++names_asked_ <= kFewNames) {
+  if (matcher.is_wild() || matcher.is_foreign() || ++names_.asked <= kFewNames) {
     for (const Symbol& s : symbols().functions) ask(s);
     return;
   }
   index_names();
-  for (const Symbol* s : mangled_) ask(*s);
+  for (const Symbol* s : names_.mangled) ask(*s);
   // Behind the name there may be a version or a suffix.
   const std::string& name = matcher.pattern();
-  auto at = std::lower_bound(by_name_.begin(), by_name_.end(), name,
+  auto at = std::lower_bound(names_.by_name.begin(), names_.by_name.end(), name,
                              [](const Symbol* s, const std::string& n) { return s->name < n; });
-  for (; at != by_name_.end() && (*at)->name.starts_with(name); ++at) ask(**at);
+  for (; at != names_.by_name.end() && (*at)->name.starts_with(name); ++at) ask(**at);
 }
 
 bool Module::means(const NameMatcher& matcher, const Symbol& symbol) {
   NameMatcher::Meaning meaning = matcher.meaning(symbol.name);
   if (!meaning.yes && matcher.pattern().find(kClosure) != std::string::npos) {
-    if (!closures_) closures_.emplace(symbols().functions);
-    meaning = matcher.meaning_of(split_demangled(closures_->name_of(symbol.name)));
+    if (!names_.closures) names_.closures.emplace(symbols().functions);
+    meaning = matcher.meaning_of(split_demangled(names_.closures->name_of(symbol.name)));
   }
   if (!meaning.yes || meaning.sure()) return meaning.yes;
   if (meaning.if_in == NameMatcher::Language::Fortran && !has_foreign()) return false;
@@ -213,12 +215,12 @@ Module::Found Module::find(const NameMatcher& matcher, std::string_view version)
 }
 
 bool Module::has_foreign() {
-  if (!has_foreign_) {
+  if (!debug_.has_foreign) {
     const bool likely = may_have_foreign(elf_, symbols().functions);
     DebugInfo* info = likely ? debug_info() : nullptr;
-    has_foreign_ = info && info->has_foreign();
+    debug_.has_foreign = info && info->has_foreign();
   }
-  return *has_foreign_;
+  return *debug_.has_foreign;
 }
 
 std::string Module::foreign_name(std::string_view symbol, uint64_t begin) {
@@ -226,8 +228,8 @@ std::string Module::foreign_name(std::string_view symbol, uint64_t begin) {
 }
 
 bool Module::is_part(const CodeFunction& function) {
-  if (!parts_) parts_.emplace(elf_, symbols());
-  return parts_->has(function.begin, function.end, function.symbol);
+  if (!symbols_.parts) symbols_.parts.emplace(elf_, symbols());
+  return symbols_.parts->has(function.begin, function.end, function.symbol);
 }
 
 uint64_t Module::entry_of(uint64_t begin) const {
@@ -238,14 +240,14 @@ uint64_t Module::entry_of(uint64_t begin) const {
 }
 
 DebugInfo* Module::debug_info() {
-  if (!debug_info_tried_) {
-    debug_info_tried_ = true;
-    debug_info_ = DebugInfo::open(elf_);
-    if (debug_info_) {
-      debug_info_->set_printers(printers_);
+  if (!debug_.tried) {
+    debug_.tried = true;
+    debug_.info = DebugInfo::open(elf_);
+    if (debug_.info) {
+      debug_.info->set_printers(printers_);
     }
   }
-  return debug_info_.get();
+  return debug_.info.get();
 }
 
 std::string Module::why_unreadable() {

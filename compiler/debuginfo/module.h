@@ -91,23 +91,32 @@ class Module {
   const std::vector<uint64_t>& starts();
 
   ObjectFile elf_;
-  std::unique_ptr<SymbolTable> symbols_;
-  std::unique_ptr<SymbolTable> first_symbols_;  // from before fetch_symbols()
-  bool fetched_ = false;
-  std::optional<Parts> parts_;  // of symbols_; made when first needed
-  bool nameless_added_ = false;
-  std::vector<const Symbol*> by_address_;  // best name first; filled when first needed
-  size_t names_asked_ = 0;  // how often find() has looked for a name without wildcards
-  std::vector<const Symbol*> by_name_, mangled_;  // index_names(): each function in one of them
-  std::optional<ClosureNames> closures_;          // made when first needed
+  struct Symbols {
+    std::unique_ptr<SymbolTable> table;
+    std::unique_ptr<SymbolTable> first;  // from before fetch_symbols()
+    bool fetched = false;
+    std::optional<Parts> parts;  // made when first needed
+    bool nameless_added = false;
+  } symbols_;
+  // Indexes of them; each is made when it is first needed.
+  struct Names {
+    std::vector<const Symbol*> by_address;  // best name first
+    size_t asked = 0;  // how often find() has looked for a name without wildcards
+    std::vector<const Symbol*> by_name, mangled;  // index_names(): each function in one of them
+    std::optional<ClosureNames> closures;
+    std::vector<uint64_t> starts;  // of all functions, sorted
+  } names_;
   std::unique_ptr<Plt> plt_;
-  std::optional<std::vector<VersionedSymbol>> versioned_;  // read when first needed
-  std::vector<uint64_t> exported_;                         // sorted
-  bool exported_read_ = false;
-  std::vector<uint64_t> starts_;  // of all functions, sorted; filled when first needed
-  std::unique_ptr<DebugInfo> debug_info_;
-  bool debug_info_tried_ = false;
-  std::optional<bool> has_foreign_;  // asked for when first needed
+  struct Exports {
+    std::optional<std::vector<VersionedSymbol>> versioned;  // read when first needed
+    std::vector<uint64_t> addresses;                        // sorted
+    bool read = false;
+  } exports_;
+  struct Debug {
+    std::unique_ptr<DebugInfo> info;
+    bool tried = false;
+    std::optional<bool> has_foreign;  // asked for when first needed
+  } debug_;
   const TypePrinters* printers_ = nullptr;
 };
 

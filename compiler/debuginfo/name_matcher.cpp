@@ -98,21 +98,22 @@ bool FunctionPattern::is_wild() const { return spelling != Spelling::Exact && ha
 NameMatcher::NameMatcher(std::string name, Spelling spelling)
     : name_(std::move(name)), spelling_(spelling) {
   const bool exact = spelling == Spelling::Exact;
-  anchored_ = name_.starts_with("::") && name_.size() > 2;
-  if (anchored_) name_.erase(0, 2);
+  has_.anchored = name_.starts_with("::") && name_.size() > 2;
+  if (has_.anchored) name_.erase(0, 2);
   literal_ = literal_part(name_);
   if (is_one_of(literal_, kAbbreviated)) literal_.clear();
-  wild_ = !exact && has_wildcard(name_) && name_.find("operator*") == std::string::npos;
-  tags_ = name_.find("[abi:") != std::string::npos;
-  instances_ = name_.find("!(") != std::string::npos;
-  templates_ = name_.find('<') != std::string::npos && name_.find("operator<") == std::string::npos;
-  dotted_ = name_.find('.') != std::string::npos;
-  strings_ = name_.find(kStdString) != std::string::npos;
-  spelled_ = name_.find_first_of("(< ") != std::string::npos;
-  anonymous_ = name_.find(kAnonymous) != std::string::npos;
+  has_.wild = !exact && has_wildcard(name_) && name_.find("operator*") == std::string::npos;
+  has_.tags = name_.find("[abi:") != std::string::npos;
+  has_.instances = name_.find("!(") != std::string::npos;
+  has_.templates =
+      name_.find('<') != std::string::npos && name_.find("operator<") == std::string::npos;
+  has_.dotted = name_.find('.') != std::string::npos;
+  has_.strings = name_.find(kStdString) != std::string::npos;
+  has_.spelled = name_.find_first_of("(< ") != std::string::npos;
+  has_.anonymous = name_.find(kAnonymous) != std::string::npos;
   const DemangledName split = split_demangled(name_);
-  parameters_ = !split.parameters.empty();
-  qualifiers_ = !split.qualifiers.empty() || (exact && parameters_);
+  has_.parameters = !split.parameters.empty();
+  has_.qualifiers = !split.qualifiers.empty() || (exact && has_.parameters);
   // What looks like the return type of a C++ function may be a part of a name of Rust.
   const size_t behind = split.parameters.size() + split.qualifiers.size();
   DemangledName whole = split;
@@ -133,32 +134,32 @@ NameMatcher::Wanted NameMatcher::wanted_of(const DemangledName& split) const {
 bool NameMatcher::may_be_exact() const {
   const bool literally = name_.find_first_of("(<[{") != std::string::npos ||
                          name_.starts_with("*const ") || name_.starts_with("*mut ");
-  return (parameters_ && !qualifiers_) || (literally && has_wildcard(name_)) ||
+  return (has_.parameters && !has_.qualifiers) || (literally && has_wildcard(name_)) ||
          name_.find("operator*") != std::string::npos;
 }
 
 // The components, the last one with all of the parameters and qualifiers that the pattern has.
 std::vector<std::string> NameMatcher::parts_of(const DemangledName& split) const {
   if (split.dotted) return dotted_parts_of(split);
-  std::string name = tags_ ? split.name : without_tags(split.name);
-  if (strings_) name = one_spelling(name);
-  if (!templates_) name = without_templates(name);
+  std::string name = has_.tags ? split.name : without_tags(split.name);
+  if (has_.strings) name = one_spelling(name);
+  if (!has_.templates) name = without_templates(name);
   std::vector<std::string> parts;
   for (std::string_view part :
        split.beside ? std::vector<std::string_view>{name} : components(name))
     parts.emplace_back(part);
-  if (parameters_) parts.back() += split.parameters;
-  if (qualifiers_) parts.back() += split.qualifiers;
+  if (has_.parameters) parts.back() += split.parameters;
+  if (has_.qualifiers) parts.back() += split.qualifiers;
   for (std::string& part : parts)
-    if (spelled_ && part != kAnonymous) part = one_spelling(part);
+    if (has_.spelled && part != kAnonymous) part = one_spelling(part);
   return parts;
 }
 
 std::vector<std::string> NameMatcher::dotted_parts_of(const DemangledName& split) const {
   std::vector<std::string> parts =
-      dlang_components(instances_ ? split.name : without_instances(split.name));
-  if (parameters_) parts.back() += split.parameters;
-  if (qualifiers_) parts.back() += split.qualifiers;
+      dlang_components(has_.instances ? split.name : without_instances(split.name));
+  if (has_.parameters) parts.back() += split.parameters;
+  if (has_.qualifiers) parts.back() += split.qualifiers;
   for (std::string& part : parts) part = dlang_spelling(part);
   return parts;
 }
@@ -166,26 +167,26 @@ std::vector<std::string> NameMatcher::dotted_parts_of(const DemangledName& split
 NameMatcher::Meaning NameMatcher::meaning(std::string_view symbol) const {
   // Most symbols are neither this name, with a version or suffix behind it, nor mangled.
   if (spelling_ == Spelling::Foreign) return foreign_meaning(symbol);
-  if (!wild_ && !symbol.starts_with('_') && !symbol.starts_with(name_)) return {};
-  if (is_fragment(symbol) && !dotted_) return {};
+  if (!has_.wild && !symbol.starts_with('_') && !symbol.starts_with(name_)) return {};
+  if (is_fragment(symbol) && !has_.dotted) return {};
   const std::string_view plain = plain_symbol(symbol);
-  if (wild_ ? glob_match(name_, plain) : name_ == plain) return {true, {}};
-  if (dotted_ && glob_match(name_, symbol)) return {true, {}};
+  if (has_.wild ? glob_match(name_, plain) : name_ == plain) return {true, {}};
+  if (has_.dotted && glob_match(name_, symbol)) return {true, {}};
   // Of a thunk's name, "virtual thunk to A::f", the first words are not in the symbol.
   const bool likely =
-      plain.find(literal_) != std::string_view::npos || (wild_ && plain.starts_with("_ZT"));
+      plain.find(literal_) != std::string_view::npos || (has_.wild && plain.starts_with("_ZT"));
   return is_mangled(plain) && likely ? meaning_of(split_symbol(plain)) : Meaning{};
 }
 
 NameMatcher::Meaning NameMatcher::foreign_meaning(std::string_view symbol) const {
   const std::string_view plain = plain_symbol(symbol);
-  if (templates_ || name_.find('{') != std::string::npos)
+  if (has_.templates || name_.find('{') != std::string::npos)
     return {.yes = may_be_called(plain), .if_called = true};
   if (is_fortran(plain)) return lower_->meaning_of(split_symbol(plain));
   if (is_mangled(plain)) return {};
   Meaning meaning = lower_->meaning_of({ada_name(plain), "", "", false, true});
   if (!meaning.yes) return {.yes = true, .if_in = Language::Fortran, .if_called = true};
-  if (!dotted_) meaning.if_in = Language::FortranOrAda;  // both have nested functions, inner.0
+  if (!has_.dotted) meaning.if_in = Language::FortranOrAda;  // both have nested functions, inner.0
   return meaning;
 }
 
@@ -204,7 +205,7 @@ bool NameMatcher::is_called(const std::string& debug_name, Language language) co
   if (language == Language::Fortran)
     return lower_ && lower_->meaning_of({in_lower_case(debug_name), "", ""}).sure();
   const NameMatcher as_there(with_short_arguments(name_),
-                             wild_ ? Spelling::Usual : Spelling::Exact);
+                             has_.wild ? Spelling::Usual : Spelling::Exact);
   // A method also has the arguments of its type there: "Point<f32>::length<f32>".
   const size_t arguments = debug_name.ends_with('>') ? opening(debug_name) : std::string::npos;
   return as_there.meaning_of({debug_name, "", ""}).sure() ||
@@ -217,12 +218,13 @@ NameMatcher::Meaning NameMatcher::meaning_of(const DemangledName& split) const {
   const std::vector<std::string> parts = parts_of(split);
   // A virtual call may come to A::f by a thunk: func("A::f") is hit once by it.
   if (split.beside) return {same(wanted.text, parts.back()), {}};
-  if (wanted.parts.size() == 1 && !anchored_) return {same(wanted.text, parts.back()), {}};
-  return wild_ && same_text(wanted, parts) ? Meaning{true, {}} : same_parts(wanted.parts, parts);
+  if (wanted.parts.size() == 1 && !has_.anchored) return {same(wanted.text, parts.back()), {}};
+  return has_.wild && same_text(wanted, parts) ? Meaning{true, {}}
+                                               : same_parts(wanted.parts, parts);
 }
 
 bool NameMatcher::same(std::string_view wanted, std::string_view part) const {
-  return wild_ ? glob_match(wanted, part) : wanted == part;
+  return has_.wild ? glob_match(wanted, part) : wanted == part;
 }
 
 // The name of a function around a local entity; its parameters may be left out.
@@ -236,7 +238,7 @@ bool NameMatcher::same_scope(std::string_view wanted, std::string_view part) con
 // A wildcard may stand for several components. "Klass::meth*" also means "ns::Klass::method".
 bool NameMatcher::same_text(const Wanted& wanted, const std::vector<std::string>& parts) const {
   const std::span all(parts);
-  for (size_t i = 0; i < (anchored_ ? 1 : parts.size()); i++) {
+  for (size_t i = 0; i < (has_.anchored ? 1 : parts.size()); i++) {
     if (glob_match(wanted.text, joined(all.subspan(i), wanted.separator))) return true;
   }
   return false;
@@ -257,13 +259,13 @@ NameMatcher::Meaning NameMatcher::same_parts(const std::vector<std::string>& wan
     }
     at--;
   }
-  for (; anchored_ && at > 0; at--)
+  for (; has_.anchored && at > 0; at--)
     if (!may_leave_out(parts[at - 1], meaning)) return {};
   return meaning;
 }
 
 bool NameMatcher::may_leave_out(const std::string& part, Meaning& meaning) const {
-  if (part == kAnonymous && !anonymous_) return true;
+  if (part == kAnonymous && !has_.anonymous) return true;
   if (!is_plain(part)) return false;
   const bool known = is_one_of(part, kLibraryNamespaces);
   if (!known) meaning.if_inline.push_back(part);

@@ -28,13 +28,9 @@ struct Entry {
 
 std::vector<Entry> entries_of(Dwarf_Attribute* location, const DwarfIndex& index) {
   std::vector<Entry> entries;
-  Dwarf_Addr base = 0, begin = 0, end = 0;
-  Dwarf_Op* ops = nullptr;
-  size_t count = 0;
-  ptrdiff_t offset = 0;
-  while ((offset = next_location(location, offset, &base, &begin, &end, &ops, &count)) > 0) {
-    if (count > 0 && begin < end) {
-      entries.push_back({begin + index.bias(), {ops, ops + count}});
+  for (LocationWalk entry(location); entry.next();) {
+    if (entry.count > 0 && entry.begin < entry.end) {
+      entries.push_back({entry.begin + index.bias(), {entry.ops, entry.ops + entry.count}});
     }
   }
   return entries;

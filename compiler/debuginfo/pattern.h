@@ -101,10 +101,10 @@ class NameMatcher {
   bool matches(std::string_view symbol) const { return meaning(symbol).sure(); }
   // Of a name as debug_name() gives it, of a function in that language.
   bool is_called(const std::string& debug_name, Language language) const;
-  bool is_wild() const { return wild_; }
+  bool is_wild() const { return has_.wild; }
   bool is_foreign() const { return spelling_ == Spelling::Foreign; }
   // It has a dot: names that compilers make are meant, too.
-  bool is_dotted() const { return dotted_; }
+  bool is_dotted() const { return has_.dotted; }
   // Spelled exactly, it may match other functions than now: "f(char*)" is a wildcard, too.
   bool may_be_exact() const;
   const std::string& pattern() const { return name_; }
@@ -133,17 +133,20 @@ class NameMatcher {
   Wanted wanted_, dotted_wanted_;  // by "::" and by dots
   Spelling spelling_;
   std::shared_ptr<const NameMatcher> lower_;  // of a foreign one, in lower case
-  bool anchored_ = false;                     // begins with "::": no other namespace is around it
-  bool wild_ = false;                         // has * or ?
-  bool spelled_ = false;                      // may be written in several ways
-  bool parameters_ = false;                   // has "(int)"
-  bool qualifiers_ = false;                   // has " const" behind them
-  bool templates_ = false;                    // has "<"
-  bool instances_ = false;                    // has "!(", as D's templates
-  bool tags_ = false;                         // has "[abi:"
-  bool strings_ = false;                      // has "std::string"
-  bool anonymous_ = false;                    // names the unnamed namespace
-  bool dotted_ = false;                       // has ".": asks for compiler-made names
+  // What the name has, by which each symbol is looked at quickly.
+  struct Has {
+    bool anchored = false;    // begins with "::": no other namespace is around it
+    bool wild = false;        // has * or ?
+    bool spelled = false;     // may be written in several ways
+    bool parameters = false;  // has "(int)"
+    bool qualifiers = false;  // has " const" behind them
+    bool templates = false;   // has "<"
+    bool instances = false;   // has "!(", as D's templates
+    bool tags = false;        // has "[abi:"
+    bool strings = false;     // has "std::string"
+    bool anonymous = false;   // names the unnamed namespace
+    bool dotted = false;      // has ".": asks for compiler-made names
+  } has_;
 };
 
 }  // namespace dj

@@ -165,13 +165,10 @@ bool is_seen_above_frame(Dwarf_Die* function, Dwarf_Die* variable, DwarfIndex& i
   }
   std::optional<Dwarf_Attribute> location = attribute(variable, DW_AT_location);
   if (!location) return false;
-  Dwarf_Addr base = 0, begin = 0, end = 0;
-  Dwarf_Op* ops = nullptr;
-  size_t count = 0;
-  ptrdiff_t offset = 0;
-  while ((offset = next_location(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
-    if (count != 1 || begin >= end) continue;
-    const std::optional<int64_t> place = above_frame(ops[0], begin + index.bias(), function, index);
+  for (LocationWalk entry(&*location); entry.next();) {
+    if (entry.count != 1 || entry.begin >= entry.end) continue;
+    const std::optional<int64_t> place =
+        above_frame(entry.ops[0], entry.begin + index.bias(), function, index);
     if (place && *place >= 0) return true;
   }
   return false;

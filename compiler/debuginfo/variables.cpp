@@ -355,18 +355,14 @@ std::string live_ranges(ScopedVariable& variable, const ProbePlace& place, Dwarf
     return {};
   }
   std::vector<std::pair<uint64_t, uint64_t>> ranges;  // those that touch are one
-  Dwarf_Addr base = 0, begin = 0, end = 0;
-  Dwarf_Op* ops = nullptr;
-  size_t count = 0;
-  ptrdiff_t offset = 0;
-  while ((offset = next_location(&*location, offset, &base, &begin, &end, &ops, &count)) > 0) {
-    if (count == 0 || begin >= end || !is_in_function(ops, count)) {
+  for (LocationWalk entry(&*location); entry.next();) {
+    if (entry.count == 0 || entry.begin >= entry.end || !is_in_function(entry.ops, entry.count)) {
       continue;
     }
-    if (!ranges.empty() && ranges.back().second == begin) {
-      ranges.back().second = end;
+    if (!ranges.empty() && ranges.back().second == entry.begin) {
+      ranges.back().second = entry.end;
     } else {
-      ranges.emplace_back(begin, end);
+      ranges.emplace_back(entry.begin, entry.end);
     }
   }
   const uint64_t zero = place.function_begin - index.bias();

@@ -162,7 +162,7 @@ void TapsetLibrary::scan_globals(const std::string& text, size_t at, size_t file
     at = std::min(text.find_first_not_of(" \t\r\n", at), text.size());
     const std::string name = next_word(text, at);
     if (name.empty()) return;
-    globals_.emplace(name, file);
+    names_.globals.emplace(name, file);
     for (bool quoted = false; at < text.size() && (quoted || text[at] != ','); ++at) {
       if (text[at] == '\n' || (text[at] == ';' && !quoted)) return;
       if (text[at] == '"') quoted = !quoted;
@@ -202,14 +202,14 @@ void TapsetLibrary::scan_file(const std::string& path) {
   for (size_t at = 0; at < text.size(); at = std::min(text.find('\n', at), text.size() - 1) + 1) {
     if (macros && text.compare(at, 7, "@define") == 0) {
       at += 7;
-      macros_.emplace(next_word(text, at), path);
+      names_.macros.emplace(next_word(text, at), path);
       continue;
     }
     size_t begin = at;
     std::string word = next_word(text, begin);
     only_globals = only_globals && word != "function" && word != "probe" && word != "private";
     if (!macros && word == "function") {
-      functions_.emplace(next_word(text, begin), index);
+      names_.functions.emplace(next_word(text, begin), index);
     } else if (!macros && word == "global") {
       scan_globals(text, begin, index);
     } else if (!macros && word == "probe") {
@@ -229,8 +229,8 @@ uint32_t TapsetLibrary::read(const std::string& path) {
 
 std::optional<uint32_t> TapsetLibrary::macro_file(const std::string& macro) {
   scan();
-  auto known = macros_.find(macro);
-  if (known == macros_.end()) return std::nullopt;
+  auto known = names_.macros.find(macro);
+  if (known == names_.macros.end()) return std::nullopt;
   macros_used_.insert(macro);
   return read(known->second);
 }
@@ -244,8 +244,8 @@ void TapsetLibrary::wanted_files(const ast::Script& script, std::vector<size_t>&
     if (!name.empty() && macro != macros_used_.end() && macro->starts_with(name)) out.push_back(i);
   }
   for (const std::string& name : used.functions) {
-    auto found = functions_.find(name);
-    if (found != functions_.end()) {
+    auto found = names_.functions.find(name);
+    if (found != names_.functions.end()) {
       out.push_back(found->second);
       continue;
     }
@@ -256,8 +256,8 @@ void TapsetLibrary::wanted_files(const ast::Script& script, std::vector<size_t>&
   auto add = [&out](const auto& known, const std::string& name) {
     if (auto found = known.find(name); found != known.end()) out.push_back(found->second);
   };
-  for (const auto& [name, params] : used.continued) add(functions_, name);
-  for (const std::string& name : used.variables) add(globals_, name);
+  for (const auto& [name, params] : used.continued) add(names_.functions, name);
+  for (const std::string& name : used.variables) add(names_.globals, name);
   for (const ast::ProbePoint* point : used.points) {
     if (is_own_point(*point) || !names_family(*point)) continue;
     for (size_t i = 0; i < files_.size(); ++i) {

@@ -102,11 +102,14 @@ class TapsetLibrary {
   RunLuaTapset run_lua_;
   bool scanned_ = false;
   std::vector<File> files_;
-  std::unordered_map<std::string, size_t> functions_;    // to the index in files_
-  std::unordered_map<std::string, size_t> globals_;      // to the same; private ones are not there
-  std::unordered_map<std::string, std::string> macros_;  // to the path
-  std::unordered_map<std::string, uint32_t> read_;       // path to its number in sources_
-  std::unordered_set<size_t> wanted_;                    // indices in files_ of merged_
+  // Where names are defined in the folders.
+  struct Names {
+    std::unordered_map<std::string, size_t> functions;    // to the index in files_
+    std::unordered_map<std::string, size_t> globals;      // to the same; without private ones
+    std::unordered_map<std::string, std::string> macros;  // to the path
+  } names_;
+  std::unordered_map<std::string, uint32_t> read_;  // path to its number in sources_
+  std::unordered_set<size_t> wanted_;               // indices in files_ of merged_
   std::vector<Merged> merged_;
   std::set<std::string> macros_used_;
   std::set<std::string> shared_;  // globals of the merged files

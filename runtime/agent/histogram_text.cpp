@@ -3,9 +3,9 @@
 // up in scratch memory first; others may add to it meanwhile.
 #include "runtime/shared/histogram_text.h"
 
+#include "runtime/agent/listing.h"
 #include "runtime/agent/map_walk.h"
 #include "runtime/agent/scratch.h"
-#include "stdlib/listing.h"
 
 using namespace dj;
 

@@ -5,9 +5,9 @@
 #include "runtime/agent/frame.h"
 #include "runtime/agent/scratch.h"
 #include "runtime/agent/thread.h"
+#include "runtime/shared/entries.h"
 #include "runtime/shared/error_text.h"
 #include "runtime/shared/format.h"
-#include "stdlib/entries.h"
 
 using namespace dj;
 using agent::arena;

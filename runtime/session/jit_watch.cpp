@@ -114,10 +114,11 @@ JitWatch::JitWatch(pid_t pid, StackTables& stacks, std::span<uint8_t> memory)
     : pid_(pid),
       stacks_(stacks),
       memory_(memory),
-      map_path_(fmt::format("/tmp/perf-{}.map", own_numbers(pid).pid)),
       begun_(begin_of(pid)),
       map_(code_),
-      dump_(code_) {}
+      dump_(code_) {
+  map_reading_.path = fmt::format("/tmp/perf-{}.map", own_numbers(pid).pid);
+}
 
 void JitWatch::tell(const std::string& what, bool& told) {
   if (!told) report_warning("DJ5913", what);
@@ -125,78 +126,79 @@ void JitWatch::tell(const std::string& what, bool& told) {
 }
 
 bool JitWatch::open_map() {
-  const GrowingFile::Found found = map_file_.open(pid_, map_path_, begun_);
-  map_is_over_ = found == GrowingFile::Found::Refused;
-  if (map_is_over_)
+  const GrowingFile::Found found = map_reading_.file.open(pid_, map_reading_.path, begun_);
+  map_reading_.is_over = found == GrowingFile::Found::Refused;
+  if (map_reading_.is_over)
     tell(fmt::format("{} {}: the names of compiled code that may stand there are not used",
-                     map_path_, map_file_.why()),
-         told_map_);
-  return map_file_.is_open();
+                     map_reading_.path, map_reading_.file.why()),
+         reported_.map);
+  return map_reading_.file.is_open();
 }
 
 // A program may write all anew, in the same file or in another one of that name: java does at each
 // `jcmd PID Compiler.perfmap`.
 void JitWatch::restart_map() {
   map_.restart();
-  map_at_ = 0;
-  map_end_.clear();
+  map_reading_.at = 0;
+  map_reading_.end.clear();
 }
 
 bool JitWatch::look_at_map() {
   constexpr size_t kEnd = 256;  // bytes
-  if (map_is_over_) return false;
-  if (map_file_.is_open() && map_file_.is_removed()) {
-    map_file_.close();
+  if (map_reading_.is_over) return false;
+  if (map_reading_.file.is_open() && map_reading_.file.is_removed()) {
+    map_reading_.file.close();
     restart_map();
   }
-  if (!map_file_.is_open() && !open_map()) return false;
-  std::string end(map_end_.size(), 0);
-  if (map_file_.read_some(map_at_ - end.size(), end) != end.size() || end != map_end_)
+  if (!map_reading_.file.is_open() && !open_map()) return false;
+  std::string end(map_reading_.end.size(), 0);
+  if (map_reading_.file.read_some(map_reading_.at - end.size(), end) != end.size() ||
+      end != map_reading_.end)
     restart_map();
   std::vector<char> text(256 << 10);
   uint64_t taken = 0;
-  while (taken < kAtOnce && map_at_ < kMostOfMap) {
-    const size_t count = map_file_.read_some(map_at_, text);
+  while (taken < kAtOnce && map_reading_.at < kMostOfMap) {
+    const size_t count = map_reading_.file.read_some(map_reading_.at, text);
     if (count == 0) break;
     map_.take({text.data(), count});
-    map_at_ += count;
+    map_reading_.at += count;
     taken += count;
     const size_t kept = std::min(kEnd, count);
-    map_end_.assign(text.data() + count - kept, kept);
+    map_reading_.end.assign(text.data() + count - kept, kept);
   }
   return taken > 0;
 }
 
 void JitWatch::find_dump() {
   const Clock::time_point now = Clock::now();
-  if (now < next_search_) return;
-  next_search_ = now + search_step_;
-  search_step_ = std::min<Clock::duration>(2 * search_step_, kLongestSearchStep);
+  if (now < times_.next_search) return;
+  times_.next_search = now + times_.search_step;
+  times_.search_step = std::min<Clock::duration>(2 * times_.search_step, kLongestSearchStep);
   const auto [path, inode] = mapped_dump(pid_);
   if (path.empty()) return;
-  const GrowingFile::Found found = dump_file_.open(pid_, path, begun_);
-  dump_is_over_ =
-      found == GrowingFile::Found::Refused || (dump_file_.is_open() && dump_file_.inode() != inode);
-  const std::string why =
-      found == GrowingFile::Found::Refused ? dump_file_.why() : "is not the file that is mapped";
-  if (dump_is_over_)
+  const GrowingFile::Found found = dump_reading_.file.open(pid_, path, begun_);
+  dump_reading_.is_over = found == GrowingFile::Found::Refused ||
+                          (dump_reading_.file.is_open() && dump_reading_.file.inode() != inode);
+  const std::string why = found == GrowingFile::Found::Refused ? dump_reading_.file.why()
+                                                               : "is not the file that is mapped";
+  if (dump_reading_.is_over)
     tell(fmt::format("{} {}: the names of compiled code that may stand there are not used", path,
                      why),
-         told_dump_);
-  dump_path_ = path;
+         reported_.dump);
+  dump_reading_.path = path;
 }
 
 bool JitWatch::look_at_dump() {
-  if (dump_is_over_) return false;
-  if (!dump_file_.is_open()) find_dump();
-  if (!dump_file_.is_open() || dump_is_over_) return false;
+  if (dump_reading_.is_over) return false;
+  if (!dump_reading_.file.is_open()) find_dump();
+  if (!dump_reading_.file.is_open() || dump_reading_.is_over) return false;
   const bool took = dump_.take(
-      [this](uint64_t at, std::span<uint8_t> bytes) { return dump_file_.read(at, bytes); });
-  dump_is_over_ = dump_.is_broken();
-  if (dump_is_over_)
+      [this](uint64_t at, std::span<uint8_t> bytes) { return dump_reading_.file.read(at, bytes); });
+  dump_reading_.is_over = dump_.is_broken();
+  if (dump_reading_.is_over)
     tell(fmt::format("{} is no dump of compiled code from byte {} on: what follows is not used",
-                     dump_path_, dump_.at()),
-         told_dump_);
+                     dump_reading_.path, dump_.at()),
+         reported_.dump);
   return took;
 }
 
@@ -204,33 +206,34 @@ void JitWatch::report_limits() {
   if (map_.wrong_lines() > 0)
     tell(fmt::format("{} has lines that are not \"START SIZE name\", with numbers in hexadecimal: "
                      "they are left out",
-                     map_path_),
-         told_lines_);
-  if (map_at_ >= kMostOfMap)
-    tell(fmt::format("{}: what is behind its first {} MB is not read", map_path_, kMostOfMap >> 20),
-         told_map_);
+                     map_reading_.path),
+         reported_.lines);
+  if (map_reading_.at >= kMostOfMap)
+    tell(fmt::format("{}: what is behind its first {} MB is not read", map_reading_.path,
+                     kMostOfMap >> 20),
+         reported_.map);
   if (code_.is_full())
     tell(fmt::format("the program tells of more than {} functions that it has compiled: others "
                      "have no names",
                      JitCode::kMost),
-         told_room_);
+         reported_.room);
 }
 
 void JitWatch::look() {
   const Clock::time_point begin = Clock::now();
-  if (begin < next_look_) return;
+  if (begin < times_.next_look) return;
   const bool from_map = look_at_map(), from_dump = look_at_dump();
   if ((from_map || from_dump)) report_limits();
   Clock::duration pause = kStep;
   if (shown_ != code_.changes()) {
     shown_ = code_.changes();
-    const std::string& path = dump_path_.empty() ? map_path_ : dump_path_;
+    const std::string& path = dump_reading_.path.empty() ? map_reading_.path : dump_reading_.path;
     if (!stacks_.name_made_code(code_.functions(), path, memory_))
       tell("there is no room for the names of all code that the program compiles: some have none",
-           told_room_);
+           reported_.room);
     pause = std::max<Clock::duration>(kShortest, 20 * (Clock::now() - begin));
   }
-  next_look_ = Clock::now() + pause;
+  times_.next_look = Clock::now() + pause;
 }
 
 }  // namespace dj

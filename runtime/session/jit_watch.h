@@ -60,19 +60,27 @@ class JitWatch {
   const pid_t pid_;
   StackTables& stacks_;
   const std::span<uint8_t> memory_;
-  const std::string map_path_;
   std::chrono::system_clock::time_point begun_;  // when the process was started
-  std::string dump_path_;
   JitCode code_;
+  uint64_t shown_ = 0;
   PerfMap map_;
   JitDump dump_;
-  GrowingFile map_file_, dump_file_;
-  uint64_t map_at_ = 0, shown_ = 0;
-  std::string map_end_;  // what stood before map_at_ when it was read
-  bool map_is_over_ = false, dump_is_over_ = false;
-  bool told_map_ = false, told_dump_ = false, told_room_ = false, told_lines_ = false;
-  Clock::time_point next_look_ = {}, next_search_ = {};
-  Clock::duration search_step_ = std::chrono::milliseconds(100);
+  // How far one of the two files has been read.
+  struct Reading {
+    std::string path;
+    GrowingFile file;
+    uint64_t at = 0;  // of the map
+    std::string end;  // what stood before `at` when it was read
+    bool is_over = false;
+  };
+  Reading map_reading_, dump_reading_;
+  struct Reported {
+    bool map = false, dump = false, room = false, lines = false;
+  } reported_;
+  struct Times {
+    Clock::time_point next_look = {}, next_search = {};
+    Clock::duration search_step = std::chrono::milliseconds(100);
+  } times_;
 };
 
 }  // namespace dj

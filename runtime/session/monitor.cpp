@@ -67,11 +67,9 @@ struct Monitor::Row {
 };
 
 Monitor::Monitor(const MonitorInput& input, Terminal terminal)
-    : input_(input),
-      terminal_(std::move(terminal)),
-      off_(input.program.probes.size()),
-      began_(Clock::now()),
-      reset_(began_) {}
+    : input_(input), terminal_(std::move(terminal)), off_(input.program.probes.size()) {
+  counting_.began = counting_.reset = Clock::now();
+}
 
 Result<std::unique_ptr<Monitor>> Monitor::open(const MonitorInput& input) {
   DJ_TRY(Terminal terminal, Terminal::open());
@@ -94,9 +92,9 @@ std::vector<Monitor::Row> Monitor::rows() const {
     Value value =
         read_global(input_.program, input_.times[probe], input_.layout).elements.front().value;
     abi::StatTotal total = std::get<StatValue>(value);
-    if (probe < since_.size()) {
-      total.count = less(total.count, since_[probe].count);
-      total.sum = less(total.sum, since_[probe].sum);
+    if (probe < counting_.since.size()) {
+      total.count = less(total.count, counting_.since[probe].count);
+      total.sum = less(total.sum, counting_.since[probe].sum);
     }
     rows.push_back({probe, total});
   }
@@ -126,7 +124,7 @@ std::string Monitor::screen(double seconds) const {
   std::string text =
       fmt::format("djtap {:.1f} s   {}\n{}\n", seconds,
                   key_help(by_cost_ ? "hits" : "time", terminal_.size().second), note_);
-  double counted = std::chrono::duration<double>(Clock::now() - reset_).count();
+  double counted = std::chrono::duration<double>(Clock::now() - counting_.reset).count();
   text +=
       fmt::format(" {:>2} {:>5} {:>12} {:>12} {:>9}  probe\n", "#", "", "hits", "hits/s", "avg ns");
   const std::vector<Row> all = rows();
@@ -168,11 +166,11 @@ std::string Monitor::globals_and_output(int64_t above) const {
 
 // The table counts from here on; the session's own counts stay what they are.
 void Monitor::reset() {
-  since_.clear();
+  counting_.since.clear();
   std::vector<abi::StatTotal> totals(input_.times.size());
   for (const Row& row : rows()) totals[row.probe] = row.total;
-  since_ = std::move(totals);
-  reset_ = Clock::now();
+  counting_.since = std::move(totals);
+  counting_.reset = Clock::now();
 }
 
 // All its handlers, wherever they are.
@@ -224,9 +222,9 @@ void Monitor::run(Session& session) {
   const std::string keys = terminal_.keys();
   obey(session, keys);
   Clock::time_point now = Clock::now();
-  if (keys.empty() && now - drawn_ < kBetween) return;
-  drawn_ = now;
-  terminal_.show(screen(std::chrono::duration<double>(now - began_).count()));
+  if (keys.empty() && now - counting_.drawn < kBetween) return;
+  counting_.drawn = now;
+  terminal_.show(screen(std::chrono::duration<double>(now - counting_.began).count()));
 }
 
 }  // namespace dj

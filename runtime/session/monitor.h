@@ -54,13 +54,16 @@ class Monitor {
 
   MonitorInput input_;
   Terminal terminal_;
-  std::deque<std::string> output_;     // the last lines
-  std::vector<bool> off_;              // by ProbeId
-  std::vector<abi::StatTotal> since_;  // by ProbeId: what the table does not show any more
-  ProbeId chosen_ = 0;                 // where the cursor stands
+  std::deque<std::string> output_;  // the last lines
+  std::vector<bool> off_;           // by ProbeId
+  ProbeId chosen_ = 0;              // where the cursor stands
   bool by_cost_ = false, quit_ = false;
   std::string note_;  // of the last key
-  std::chrono::steady_clock::time_point began_, reset_, drawn_;
+  // What the table counts from.
+  struct Counting {
+    std::vector<abi::StatTotal> since;  // by ProbeId: what the table does not show any more
+    std::chrono::steady_clock::time_point began, reset, drawn;
+  } counting_;
 };
 
 }  // namespace dj

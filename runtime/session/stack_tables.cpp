@@ -164,7 +164,7 @@ StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo
     }
     place(modules[i], file);
   }
-  made_rules_ = out.append(std::vector<abi::UnwindRule>{{.kind = abi::UnwindRule::NoRule}});
+  made_.rules = out.append(std::vector<abi::UnwindRule>{{.kind = abi::UnwindRule::NoRule}});
   const std::vector<uint8_t> tables = out.take();
   bytes_.resize(index + index_bytes);
   bytes_.insert(bytes_.end(), tables.begin(), tables.end());
@@ -176,9 +176,9 @@ StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo
     return std::exchange(used_, used_ + align_up(bytes));
   };
   for (uint64_t& at : indexes_) at = take(kIndexBytes);
-  for (uint64_t& at : made_rows_) at = take(kMadeRows);
-  made_texts_ = take(kMadeTexts);
-  made_texts_end_ = used_;
+  for (uint64_t& at : made_.rows) at = take(kMadeRows);
+  made_.texts = take(kMadeTexts);
+  made_.texts_end = used_;
   room_ = used_ + (dlopened ? kDlopenedBytes : 0);
 }
 
@@ -215,7 +215,7 @@ std::vector<abi::StackModule> StackTables::rows() const {
                 (placement.shared ? abi::kModuleShared : 0);
     rows.push_back(row);
   }
-  for (const abi::StackModule& made : made_) {
+  for (const abi::StackModule& made : made_.all) {
     if (!is_mapped(made.begin, made.end)) rows.push_back(made);  // an object may have come there
   }
   std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
@@ -305,23 +305,23 @@ bool StackTables::is_mapped(uint64_t begin, uint64_t end) const {
 }
 
 bool StackTables::is_made_where(const MappedModule& module) const {
-  return std::any_of(made_.begin(), made_.end(), [&](const abi::StackModule& made) {
+  return std::any_of(made_.all.begin(), made_.all.end(), [&](const abi::StackModule& made) {
     return made.begin < module.end && module.begin < made.end;
   });
 }
 
 // Where the text lies, a Str; 0: there is no room.
 uint32_t StackTables::made_name(const std::string& name, std::span<uint8_t> memory) {
-  const auto [known, is_new] = made_names_.try_emplace(name, 0);
+  const auto [known, is_new] = made_.names.try_emplace(name, 0);
   if (!is_new) return known->second;
   const auto length = static_cast<uint32_t>(name.size());
   const uint64_t bytes = align_up(sizeof length + length);
-  if (bytes > made_texts_end_ - made_texts_) return 0;
-  uint8_t* to = memory.data() + made_texts_;
+  if (bytes > made_.texts_end - made_.texts) return 0;
+  uint8_t* to = memory.data() + made_.texts;
   memcpy(to, &length, sizeof length);
   memcpy(to + sizeof length, name.data(), length);
-  known->second = static_cast<uint32_t>(made_texts_);
-  made_texts_ += bytes;
+  known->second = static_cast<uint32_t>(made_.texts);
+  made_.texts += bytes;
   return known->second;
 }
 
@@ -332,29 +332,29 @@ bool StackTables::name_made_code(const std::map<uint64_t, JitFunction>& function
                                  const std::string& path, std::span<uint8_t> memory) {
   constexpr uint64_t kNear = 1 << 20;
   bool fits = true;
-  made_.clear();
+  made_.all.clear();
   std::vector<abi::SymbolRow> rows;
-  const uint64_t rows_at = made_rows_[made_exchanged_++ % 2];
+  const uint64_t rows_at = made_.rows[made_.exchanged++ % 2];
   const uint32_t path_at = made_name(path, memory);
   for (const auto& [begin, function] : functions) {
     if (is_mapped(begin, function.end)) continue;
     const uint32_t name = made_name(function.name, memory);
-    const bool joins = !made_.empty() && begin - made_.back().end <= kNear &&
-                       function.end - made_.back().begin <= UINT32_MAX &&
-                       !is_mapped(made_.back().begin, function.end);
-    if (name == 0 || path_at == 0 || (!joins && made_.size() == kMostMade)) {
+    const bool joins = !made_.all.empty() && begin - made_.all.back().end <= kNear &&
+                       function.end - made_.all.back().begin <= UINT32_MAX &&
+                       !is_mapped(made_.all.back().begin, function.end);
+    if (name == 0 || path_at == 0 || (!joins && made_.all.size() == kMostMade)) {
       fits = false;
       continue;
     }
     if (!joins) {
       abi::StackModule module;
       module.begin = module.origin = begin;
-      module.rules = made_rules_;
+      module.rules = made_.rules;
       module.symbols = static_cast<uint32_t>(rows_at + rows.size() * sizeof rows[0]);
       module.path = path_at;
-      made_.push_back(module);
+      made_.all.push_back(module);
     }
-    abi::StackModule& module = made_.back();
+    abi::StackModule& module = made_.all.back();
     rows.push_back({static_cast<uint32_t>(begin - module.origin),
                     static_cast<uint32_t>(function.end - begin), name});
     module.symbol_count++;

@@ -74,11 +74,13 @@ class StackTables {
   std::vector<Placement> placements_;
 
   // Of code that the program makes: rows of functions are written to two places in turn.
-  std::vector<abi::StackModule> made_;
-  std::map<std::string, uint32_t> made_names_;  // where they lie
-  uint64_t made_rows_[2] = {}, made_exchanged_ = 0;
-  uint64_t made_texts_ = 0, made_texts_end_ = 0;
-  uint32_t made_rules_ = 0;
+  struct Made {
+    std::vector<abi::StackModule> all;
+    std::map<std::string, uint32_t> names;  // where they lie
+    uint64_t rows[2] = {}, exchanged = 0;
+    uint64_t texts = 0, texts_end = 0;
+    uint32_t rules = 0;
+  } made_;
 };
 
 }  // namespace dj

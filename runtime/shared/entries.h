@@ -105,6 +105,8 @@ void dj_unnest(dj::abi::Context* ctx);
 // counts, or keeps it for dj_caught where a try block is open. `span` is the lowerer's index of the
 // script place.
 void dj_raise(dj::abi::Context* ctx, uint32_t site, uint32_t span, uint32_t kind, int64_t a);
+// The same with a text of the script: the built-in error().
+void dj_user_error(dj::abi::Context* ctx, const dj::abi::Str* text);
 // The text of the error that was raised last while Context::tries was not 0.
 const dj::abi::Str* dj_caught(dj::abi::Context* ctx);
 

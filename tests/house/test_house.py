@@ -50,7 +50,7 @@ MODEL = ["compiler/base", "compiler/diag", "compiler/stages"]  # what the stages
 ROOMS = {
     "runtime/shared": [],
     "stdlib": ["runtime/shared", "runtime/agent"],
-    "runtime/agent": ["runtime/shared", "stdlib"],
+    "runtime/agent": ["runtime/shared"],
     "arch/x86_64": ["compiler/base", "runtime/shared"],
     "compiler/base": [],
     "compiler/diag": ["compiler/base"],
@@ -164,6 +164,19 @@ TEST_ROOMS = ("runtime/target/fake",)
 
 def is_test(name):
     return name.endswith("_test.cpp") or name in TEST_HEADERS or room_of(name) in TEST_ROOMS
+
+
+def test_rooms_include_each_other_in_no_circle():
+    below = {room: set() for room in ROOMS}
+    for name in OWN_CXX:
+        if not is_test(name) and room_of(name):
+            below[room_of(name)].update(room_of(target) for target in cxx.includes(read(name))[0] if room_of(target) not in ("", None, room_of(name)))
+    while leaves := [room for room, others in below.items() if not others]:
+        for room in leaves:
+            del below[room]
+        for others in below.values():
+            others.difference_update(leaves)
+    assert below == {}, "rooms of a circle, and those above it"
 
 
 def test_djtap_includes_nothing_of_tests():
