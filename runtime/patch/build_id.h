@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The build-id of a file: the number that its linker has made of its content.
+// build_id() reads the build-id of an ELF file: the number that the linker has made of the file's
+// content (NT_GNU_BUILD_ID).
 #pragma once
 #include <string>
 
 namespace dj {
 
-// In hexadecimal; empty: the file cannot be read, or names none.
+// Returns the build-id in hexadecimal digits. Empty: djtap cannot read the file, or the file names
+// none.
 std::string build_id(const std::string& path);
 
 }  // namespace dj

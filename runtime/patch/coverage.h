@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Coverage: how many functions of one file could be probed by a jump, and why not the others.
+// coverage_table() tells how many functions of one file a jump could probe, and why it cannot probe
+// the others.
 #pragma once
 #include <string>
 
@@ -8,8 +9,9 @@
 
 namespace dj {
 
-// The table that `--stress --coverage FILE` prints: verdicts of all function entries, and of all
-// exits of functions whose exits are known. Entries and exits are checked apart. No process.
+// Returns the table that `--stress --coverage FILE` prints: the verdicts on all function entries,
+// and on all exits of functions whose exits are known. The checks judge entries and exits apart. It
+// needs no process.
 Result<std::string> coverage_table(const std::string& path, const ReadText& read_text);
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which system call instructions of the target must go through the agent, and whether all of them
-// can.
+// find_hooks() finds the system call instructions of the target that must call the agent (hooks).
+// can_trust_rseq() tells whether djtap can hook those on which handlers depend.
 #pragma once
 #include <functional>
 #include <optional>
@@ -26,46 +26,52 @@ enum class HookSet : uint8_t {
          // (runtime/agent/tracees.h)
 };
 
-// Regions of system call instructions, by module. Their verdicts are not yet checked.
+// HookRegions: regions of system call instructions, by module. The checks have given them no
+// verdicts yet.
 struct HookRegions {
   std::vector<std::pair<size_t, arch::Checker::Syscall>> regions;  // (index of the module, region)
 };
-// modules: of the target; those before number `first` are left out. What cannot be read has none.
+// Finds the hooks of `set` in the target's modules from number `first` on. A module that cannot be
+// read has none.
 HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                        size_t first = 0);
-// Must this one be hooked, or the set is useless? (Others only narrow a gap.)
+// Whether the set is useless without a hook of system call `number`. The other hooks only narrow a
+// gap.
 bool is_essential(HookSet set, int64_t number);
 
-// Is this one hooked only for the sake of processes that ask to be traced (agent/tracees.h) or that
-// leave (agent/executes.h)?
+// Whether this one is hooked only for processes that ask to be traced (agent/tracees.h) or that
+// leave the session (agent/executes.h).
 bool is_for_tracees(int64_t number);
-// Does this hook give way to a probe of its place, or inside its bytes?
+// Whether this hook gives way to a probe at its place, or inside its bytes.
 bool yields_to_probes(HookSet set, int64_t number);
-// Whether those hooks can be. A hook cannot run handlers of its function's entry and handlers of
-// the system call itself: where a script has both, probes go first. `sites`: of `plan`, by module.
+// Whether the hooks of is_for_tracees() can stand beside the probes. A hook cannot run both the
+// handlers of its function's entry and those of the system call itself: where a script has both,
+// probes go first. `sites`: of `plan`, by module.
 bool can_hook_tracing(const HookRegions& hooks, const Plan& plan,
                       const std::vector<std::vector<SiteId>>& sites);
 
-// Writable text has no place for a probe, nor for a hook.
+// Gives every region in writable text the verdict WritableText: no probe and no hook may stand
+// there.
 void refuse_writable(const MappedModule& module, std::vector<arch::Region>& regions);
 
-// Asked before lowering: may handlers of this target rely on rseq? `registered`: the kernel knows
-// an area of the main thread. *why: why not.
+// Whether handlers of this target may rely on rseq; call it before lowering. `registered`: the
+// kernel knows an rseq area of the main thread. *why: the reason, where the answer is false.
 bool can_trust_rseq(bool registered, const std::vector<MappedModule>& modules, ModuleCodes& codes,
                     std::string* why);
 
-// Where the C library tells unwinders whose code is where (_dl_find_object): index of the module,
-// and ELF address. Empty: it does not (musl, static programs, glibc before 2.35).
+// The function by which the C library tells unwinders whose code is where (_dl_find_object): index
+// of its module, and ELF address. Empty: the library has none (musl, static programs, glibc before
+// 2.35).
 std::optional<std::pair<size_t, uint64_t>> find_object_finder(
     const std::vector<MappedModule>& modules);
 
-// Path of the first module from `first` on with an instruction that sets the gs base, which nobody
-// would see (arch/x86_64/gs_base.h); empty: none has.
+// Path of the first module, from `first` on, with an instruction that sets the gs base: djtap would
+// not notice it (arch/x86_64/gs_base.h). Empty: none has one.
 std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
                            ModuleCodes& codes);
 
-// Does one instruction lie between these ELF addresses that loads a word into rax, as that function
-// of the C library begins?
+// Whether exactly one instruction lies between these ELF addresses, and loads a word into rax: so
+// _dl_find_object() begins.
 bool is_load(const ModuleCode& code, uint64_t address, uint64_t end);
 
 }  // namespace dj

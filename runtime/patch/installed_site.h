@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// InstalledSite: one probed place as lists show it (--probes, -n, the monitor, reports).
+// InstalledSite holds what lists show of one probed place (--probes, -n, the monitor, reports).
 #pragma once
 #include <cstdint>
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace dj {
 
-// A handler at a site.
+// InstalledHandler: a handler at a site.
 struct InstalledHandler {
   HandlerId handler = 0;  // of the plan that the site came with
   ProbeId probe = 0;
@@ -33,7 +33,7 @@ struct InstalledSite {
   std::vector<InstalledHandler> handlers;  // in registration order
 };
 
-// The site's "symbol+0x12" as people read it.
+// Returns the site's name as people read it: "symbol+0x12", or `foreign`.
 std::string shown_name(const InstalledSite& site);
 
 // HandlerAt: one handler at one Plan site, as it is switched on and off.
@@ -41,14 +41,15 @@ using HandlerAt = std::pair<SiteId, HandlerId>;
 // "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
 std::string to_string(const InstalledSite& site);
 
-// The place as it is listed for its Plan site `id`. guard_traps remains 0: the plan does not know.
+// Makes the list's entry of `place` for its Plan site `id`. guard_traps stays 0: the plan does not
+// know it.
 InstalledSite list_site(const PatchSite& place, SiteId id, const SiteNames& names,
                         const MappedModule& module);
-// All places of the plan, hooks too, one entry for each place and listed Plan site: by SiteId, then
-// address. `modules`: of the plan.
+// Lists all places of the plan, hooks too: one entry for each place and listed Plan site, in the
+// order of sort_sites(). `modules`: of the plan.
 std::vector<InstalledSite> list_sites(const PatchPlan& patches,
                                       const std::vector<MappedModule>& modules);
-// The order of that list.
+// Sorts by SiteId, then by address.
 void sort_sites(std::vector<InstalledSite>& sites);
 
 }  // namespace dj

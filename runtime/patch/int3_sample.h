@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A sample of a module's probes tells whether one of them will be an int3.
+// shows_int3() checks a sample of a module's probes, to tell early that one of them will be an
+// int3.
 #pragma once
 #include <vector>
 
@@ -9,9 +10,10 @@
 
 namespace dj {
 
-// Is an int3 surely among the probes of these sites, the module's? Of thousands nearly always; then
-// all are checked again with guards, and a few from all over tell that the first time is in vain.
-// False for few sites, and where the module cannot be read.
+// Whether an int3 is surely among the probes of `sites`, which are the module's. Among thousands
+// one nearly always is. The planner then checks all of them again with guards, and the sample
+// spares it the first check, which would be in vain. The sample has at most 1,024 sites, from all
+// over. False for fewer sites, and where the module cannot be read.
 bool shows_int3(const Plan& plan, const std::vector<SiteId>& sites, const MappedModule& module,
                 ModuleCodes& codes);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which sites of a plan lie in which mapped module.
+// sites_by_module() tells which sites of a plan lie in which mapped module.
 #pragma once
 #include <vector>
 
@@ -8,7 +8,8 @@
 
 namespace dj {
 
-// By index in `modules`, ascending; a file that is mapped twice has its sites in both.
+// Returns the sites of each module, by index in `modules`, ascending. A file that is mapped twice
+// has its sites in both.
 std::vector<std::vector<SiteId>> sites_by_module(const Plan& plan,
                                                  const std::vector<MappedModule>& modules);
 

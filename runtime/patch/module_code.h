@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModuleCodes: the machine code of mapped modules and its safety checker, read and analysed once
-// per file, and once more where another file has come to have its name.
+// ModuleCodes holds the machine code of mapped modules, each with its safety checker. It reads and
+// analyses each file once, and once more where another file has taken its name.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -23,18 +23,18 @@
 
 namespace dj {
 
-// How to read a module's text; compiler/debuginfo provides it. Any thread may.
+// ReadText: reads a module's text; compiler/debuginfo provides it. Any thread may call it.
 using ReadText = std::function<Result<arch::ModuleText>(const std::string& open_path)>;
 
 struct ModuleCode {
   std::vector<arch::TextRange> text;  // from the file, ELF addresses
   std::unique_ptr<arch::Checker> checker;
-  // `bytes` at ELF address `address`; empty if they are not all there.
+  // Returns `bytes` bytes at ELF address `address`; empty if the text does not have them all.
   std::span<const uint8_t> at(uint64_t address, uint64_t bytes) const;
-  // Checker::exits(), kept: those of one function are asked for by several.
+  // Returns Checker::exits() and keeps it: several callers ask for the exits of one function.
   const arch::Exits& exits(uint64_t begin, uint64_t end);
-  // Whether the entry `site` is a part of another function that only its jumps tell of. Names and
-  // unwind information have told of others when the script was resolved.
+  // Whether the entry `site` is a part of another function that only jumps of that function reveal.
+  // resolve() has found other parts by names and unwind information.
   bool is_nameless_part(const Site& site) const;
   std::string identity;   // VerdictCache::identity(), when the file was read
   size_t remembered = 0;  // CheckResults::size() when an earlier session's answers were read
@@ -43,36 +43,43 @@ struct ModuleCode {
   std::map<std::pair<uint64_t, uint64_t>, arch::Exits> exits_;
 };
 
-// An executable segment as it stands in the file, ELF address.
+// RawText: an executable segment as the file has it; ELF address.
 using RawText = arch::TextRange;
-// Where the two bytes of `syscall` stand in it, whatever they are: ELF addresses, ascending.
+// Returns the ELF addresses, ascending, of all pairs of bytes that read `syscall`, be they code or
+// data.
 std::vector<uint64_t> find_syscall_bytes(const RawText& range);
 
 class ModuleCodes {
  public:
-  // `cache`: where answers of earlier sessions are looked for.
+  // `cache`: has the answers of earlier sessions.
   explicit ModuleCodes(ReadText read_text, VerdictCache cache = VerdictCache::none())
       : read_text_(std::move(read_text)), cache_(std::move(cache)) {}
   ModuleCodes(ModuleCodes&&) = default;
   const ReadText& read_text() const { return read_text_; }
-  // Text with its checker. Costs an analysis the first time.
+  // Returns the module's text with its checker. The first call for a file costs an analysis. Fails
+  // for a file that cannot be read or was replaced, for the vdso, and for code that mono reads and
+  // changes itself.
   Result<ModuleCode*> get(const MappedModule& module);
-  // Begins to read this module's text beside what follows; get() waits for it. For one module.
+  // Begins to read this module's text in another thread; get() waits for it. Serves one module at a
+  // time.
   void read_ahead(const MappedModule& module);
-  // Leaves what is new since the last call to later sessions. Never fails: it is only a cache.
+  // Saves what is new since the last call, for later sessions. It reports no error: a lost file
+  // costs time only.
   void remember();
-  // Says what the session's plan was made from: with the same key it would be the same. Empty: that
-  // is not known, and what is found for it is not kept.
+  // What the session's plan was made from: with the same key it would be the same. Empty: that is
+  // not known, and djtap keeps nothing that it finds for the plan.
   std::string plan_key;
-  // Files of earlier sessions, of all kinds; and what remember() will write there. Empty `bytes`:
-  // nothing.
+  // Files of earlier sessions, of all kinds. keep() hands over a file that remember() will write
+  // there; it ignores empty `bytes`.
   const FileCache& file_cache() const { return cache_.files(); }
   void keep(std::string name, std::string key, std::string bytes) {
     if (!bytes.empty()) new_files_.push_back({std::move(name), std::move(key), std::move(bytes)});
   }
-  // What keep() was given for this name and key and remember() has not written yet; null: nothing.
+  // Returns what keep() was given for this name and key and remember() has not written yet; null:
+  // nothing.
   const std::string* cached_by_now(const std::string& name, const std::string& key) const;
-  // The bytes alone, cheap; empty if the file cannot be read, or is another by now.
+  // Returns the bytes alone, without an analysis. Empty if the file cannot be read, or another file
+  // has its name by now.
   const std::vector<RawText>& raw(const MappedModule& module) { return file(module).text; }
   // find_syscall_bytes() of each range of raw().
   const std::vector<std::vector<uint64_t>>& syscall_bytes(const MappedModule& module);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OwnFolder: a folder that only djtap's user can have filled, opened once. Whoever names a folder
-// by an environment variable that survives sudo, or puts a link where it was, would else let root
-// believe, write and remove files there.
+// OwnFolder opens, once, a folder that only djtap's user can have filled. Without this check an
+// attacker could make root believe, write and remove files elsewhere: by an environment variable
+// that survives sudo and names another folder, or by a link in the folder's place.
 #pragma once
 #include <string>
 #include <utility>
@@ -11,15 +11,16 @@ namespace dj {
 class OwnFolder {
  public:
   explicit OwnFolder(std::string path) : path_(std::move(path)) {}
-  // One that is open already. Takes over `fd`.
+  // A folder that the caller has opened. Takes over `fd`.
   OwnFolder(std::string path, int fd) : path_(std::move(path)), fd_(fd) {}
   ~OwnFolder();
   OwnFolder(const OwnFolder&) = delete;
   OwnFolder& operator=(const OwnFolder&) = delete;
 
-  // A descriptor of O_PATH that is closed with this object; -1: there is none, or it is not
-  // believed. Every folder and link of the path must belong to root or to djtap's user, and the
-  // folder itself be writable for its owner only. create: makes what is missing.
+  // Returns a descriptor of O_PATH, which this object closes; -1: the folder is not there, or is
+  // not believed. It is believed if every folder and link of the path belongs to root or to djtap's
+  // user, and only its owner can write to the folder itself. create: makes the folders of the path
+  // that are missing.
   int open(bool create);
   // Why an existing folder is not believed; empty: it is.
   const std::string& refusal() const { return refusal_; }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PatchSite: one place in the text of the target that djtap changes, with all that is needed to
-// change it and to put it back. Data only: patch_plan.cpp makes them, detours.cpp and install.cpp
-// use them.
+// PatchSite holds one place in the text of the target that djtap changes, with all that djtap needs
+// to change it and to put it back. It is data only: patch_plan.cpp makes PatchSites;
+// runtime/detours and runtime/install use them.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,44 +16,47 @@
 
 namespace dj {
 
-// Why a handler is switched off.
+// OffBy: bits that say what has switched a handler off.
 enum OffBy : uint8_t { kOffByCommand = 1, kOffByCondition = 2 };
 
-// A handler that runs at a site on behalf of one Plan site.
+// PatchCall: a handler that runs at a site on behalf of one Plan site.
 struct PatchCall {
   SiteId site = 0;
   HandlerId handler = 0;
   arch::Form form = arch::Form::Boundary;
   uint8_t off = 0;       // bits of OffBy; 0: it is called when the site is hit
   bool at_exit = false;  // runs when the function is left here
-  // What the handler's code does here: its body, or following a call through a tail call
-  // (compiler/lower/tail_calls.h).
-  // Object: not the handler's, but the hook of _dl_find_object() (runtime/shared/own_code.h).
+  // What the code does here. Body: the handler's body. Leave, Land: it follows a call through a
+  // tail call (compiler/lower/tail_calls.h). Object: it is no handler's code, but the hook of
+  // _dl_find_object() (runtime/shared/own_code.h).
   enum Kind : uint8_t { Body, Leave, Land, Object } kind = Body;
   uint32_t exit = 0;  // kExit bits (runtime/shared/capture.h) for handlers that follow calls
-  // In a function that may return for probed ones: on while the handler is on at one of those.
+  // The place lies in a function that may return for probed ones. The call is on while the handler
+  // is on at one of those.
   bool shared = false;
-  // Address in the target of the word through which it is called; 0: called directly, and always.
+  // Address in the target of the word through which the detour calls the handler; 0: the detour
+  // calls it directly, and always.
   uint64_t slot = 0;
 };
 
-// The call of a handler's body at a site.
+// Makes the call of a handler's body at a site.
 PatchCall body_call(const Plan& plan, SiteId site, HandlerId handler, bool at_exit);
 
-// JumpForm: how the jump of a site is written when it is not simply e9 rel32 to its detour. Its
-// displacement must fit a pattern (arch/x86_64/placement.h), so it leads to a stub that has an
-// address of that pattern, and the stub jumps to the detour. Runtime addresses.
+// JumpForm: how djtap writes a jump that is not simply e9 rel32 to its detour. The jump's
+// displacement must fit a pattern (arch/x86_64/placement.h). So the jump leads to a stub whose
+// address fits that pattern, and the stub jumps to the detour. Addresses are runtime addresses.
 struct JumpForm {
   arch::Region region;
   std::vector<arch::Placement> placements;  // what is possible, best first
-  arch::Placement placement;                // the one of them that was chosen
+  arch::Placement placement;                // the one that choose_stubs() has taken
   uint64_t stub = 0;                        // 0: none chosen yet
-  // The instruction that an int3 goes over if none can be: offset in the region, and length.
+  // The instruction that an int3 overwrites if no placement is possible: its offset in the region,
+  // and its length.
   uint8_t int3_at = 0, int3_length = 0;
 };
 
-// There are ten thousands of them, and each step of a session goes over all: what is asked of every
-// one stands together, in front.
+// PatchSite: a session has tens of thousands of them, and each of its steps goes over all. So the
+// members that each step reads stand together, in front.
 struct PatchSite {
   uint64_t address = 0;                     // runtime address of the first patched byte (IA)
   std::shared_ptr<JumpForm> form;           // of a jump that is not plain
@@ -66,20 +69,20 @@ struct PatchSite {
   uint32_t displaced = 0;    // bytes of `original` that go into the detour
   uint32_t rest = 0;         // the last ones of these, not of the DCR (whole_function_relocation.h)
   uint32_t handlers_at = 0;  // see arch::DetourRequest
-  // Bytes in the file: the whole DCR or the one instruction, and what else patched() covers or
-  // goes into the detour.
+  // Bytes in the file: the whole DCR (jump) or the one instruction (int3), and the other bytes that
+  // patched() covers or the detour takes.
   std::vector<uint8_t> original;
   std::vector<PatchCall> calls;  // in the order of order_calls()
   std::vector<SiteId> owners;    // Plan sites that this place belongs to
 
   // Filled by build_detours():
-  uint64_t detour = 0;  // where jump or trap go
-  // Of the detour, and of its note (AreaNotes::note()); 0: there is none.
+  uint64_t detour = 0;  // address to which the jump or the trap leads
+  // Bytes of the detour; place and bytes of its note (AreaNotes::note()). 0: there is none.
   uint32_t detour_bytes = 0, note_at = 0, note_bytes = 0;
   std::vector<std::pair<uint32_t, uint64_t>>
       copies;  // (offset in region, address of that instruction's copy)
-  // Of the instruction at handlers_at, without the handlers that its copy begins with; 0: there is
-  // none, or its copy does not begin with them.
+  // Address of the copy of the instruction at handlers_at, behind the handlers that the copy begins
+  // with. 0: there is no copy, or it does not begin with them.
   uint64_t probe_copy = 0;
 
   uint64_t off_since_ns = 0;             // armed, but none of its calls is enabled; 0: one is
@@ -89,35 +92,35 @@ struct PatchSite {
       led;         // of a jump of the program's own that is led elsewhere: its bytes
   BoxedText name;  // of the function or system call, if steps are logged
 
-  // Bit i: the jump keeps an int3 at address + i, whose traps go on in the detour.
+  // Bit i: the jump keeps an int3 at address + i; a thread that traps there goes on in the detour.
   uint32_t guards() const { return jump && form ? form->placement.guards : 0; }
-  // Of these, the guards that stand only in case a jump table was read wrong.
+  // The guards among these that stand only in case djtap has read a jump table wrong.
   uint32_t doubts() const { return form ? guards() & form->region.doubts : 0; }
   // Bit i: another site begins at address + i, in the jump's displacement.
   uint8_t overlapped() const { return jump && form ? form->region.others : 0; }
   bool traps() const { return !jump || guards() != 0; }
-  // No jump can be: one int3 instead.
+  // Makes the place an int3 because no jump is possible; `why` becomes its reason.
   void fall_back_to_int3(std::string why);
   uint64_t probe_address() const { return address + handlers_at; }
   bool any_enabled() const;
-  // It is to be patched, and the text has its original bytes.
+  // The site waits to be patched: the text has its original bytes.
   bool is_waiting() const { return state == SiteState::Registered || state == SiteState::Disarmed; }
-  // The target's text has patched() now.
+  // The target's text has the bytes of patched() now.
   bool armed() const { return state == SiteState::Int3 || state == SiteState::Optimized; }
-  // The text has some bytes of the jump: it is being written, or a write has failed.
+  // The text has some bytes of the jump: djtap is writing it, or a write has failed.
   bool half_written() const {
     return jump && (state == SiteState::Int3 || state == SiteState::Optimizing);
   }
   void skip(std::string why);
-  // The bytes that go over the first ones of `original`.
+  // Returns the bytes that overwrite the first ones of `original`.
   arch::JumpBytes patched() const;
 };
 
 struct ModuleCode;  // module_code.h
 
-// The place for a region that the checks have seen: a jump, or an int3 on the instruction that the
-// handlers precede. `code`: of its module, loaded `bias` above its ELF addresses. Fails when the
-// bytes are not there or do not decode.
+// Makes the place for a region that the checks have judged: a jump, or an int3 on the instruction
+// that the handlers precede. `code`: of its module, which is loaded `bias` above its ELF addresses.
+// Fails when the module has no such bytes or they do not decode.
 Result<PatchSite> make_place(const ModuleCode& code, const arch::Region& region, bool jump,
                              uint64_t bias);
 

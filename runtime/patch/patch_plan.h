@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// PatchPlan: which bytes djtap changes where. plan_patches() makes it from Plan sites: it finds
+// PatchPlan says which bytes djtap changes where. plan_patches() makes it from Plan sites: it finds
 // exits, checks regions and joins handlers at one address. It reads files and TargetFacts, so it
-// needs no process, and nobody need be stopped.
+// needs no process and no stopped thread.
 #pragma once
 #include <string>
 #include <vector>
@@ -32,16 +32,16 @@ struct PatchInput {
   const std::vector<MappedModule>& modules;  // of the target, ascending
   PatchOptions options = {};
   TargetFacts facts = {};
-  // Modules before this one are left alone: the session has probed them already.
+  // plan_patches() leaves modules before this one alone: the session has probed them already.
   size_t first_module = 0;
-  // By handler: it does nothing but add to a word (counting_handlers()). Empty: none does.
+  // By handler: all that it does is to add to a word (counting_handlers()). Empty: none is so.
   std::vector<bool> counting = {};
 
   bool is_dlopened() const { return first_module > 0; }
   bool is_live() const { return options.live && facts.is_running && !is_dlopened(); }
 };
 
-// PatchInput::counting for handlers with these ABIs.
+// Makes PatchInput::counting for handlers with these ABIs.
 std::vector<bool> counting_handlers(const std::vector<HandlerAbi>& abis,
                                     const PatchOptions& options);
 
@@ -51,23 +51,23 @@ struct PatchPlan {
       hooks;          // system call hooks: jumps that must stand before any site is armed
   bool live = false;  // SIGTRAP can be had: text may be written while threads run
   bool sets_gs_base =
-      false;  // code of a module may, and nobody would see it (arch/x86_64/gs_base.h)
+      false;  // code of a module may, and djtap would not see it (arch/x86_64/gs_base.h)
   bool expects_int3 = false;  // of objects that are opened later; SIGTRAP can be had
   std::string no_int3;        // why no place can be an int3; of a plan that wants some. Not kept
   SiteNames names;
-  // Under what the plan, and what belongs to it, is kept between sessions (patches_key()); empty:
-  // it is not.
+  // The key under which djtap keeps the plan, and what belongs to it, between sessions
+  // (patches_key()); empty: djtap does not keep it.
   std::string key;
-  // An int3 is among the sites, or may be, for a moment or later.
+  // Whether an int3 is among the sites, or may come among them, for a moment or later.
   bool needs_trap() const;
 };
 
-// Takes the code of the input's modules from `codes`, which reads and analyses it where needed. A
-// place that cannot be probed is among `sites` as Skipped, with the reason. Sites without names:
-// find_patches() gives them.
+// Makes the patches of the input's plan. Takes the modules' code from `codes`, which reads and
+// analyses it where needed. A place that cannot be probed is among `sites` as Skipped, with the
+// reason. The sites have no names yet: find_patches() adds them.
 PatchPlan plan_patches(const PatchInput& input, ModuleCodes& codes);
 
-// The plan as text: one line for each place, with ELF addresses (--dump=patches).
+// Prints the plan: one line for each place, with ELF addresses (--dump=patches).
 std::string dump(const PatchPlan& patches, const std::vector<MappedModule>& modules);
 
 }  // namespace dj

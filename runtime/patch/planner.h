@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Planner: makes the patches of one module. First it gathers candidates (hooks, then sites, then
-// what the exits of probed functions call), then the machine's checks judge all of them in one
-// call, then those that remain become places.
+// Planner makes the patches of one module. First it gathers candidates: hooks, then sites, then
+// what the exits of probed functions call. Then the machine's checks judge all of them in one call.
+// Then the candidates that remain become places.
 #pragma once
 #include <map>
 #include <string>
@@ -13,7 +13,7 @@
 
 namespace dj {
 
-// One region to check, and what it is for.
+// Candidate: one region to check, and what it is for.
 struct Candidate {
   arch::Region region;  // ELF addresses
   SiteId site = 0;
@@ -26,10 +26,11 @@ struct Candidate {
   std::vector<SiteId> owners = {};  // of a hook: whose calls it makes
   bool yields = false;  // a hook that gives way to a probe of its place, or inside its bytes
 };
-// A jump of five free bytes. Hooks must be that: they stand before any int3 may.
+// Whether the candidate can be a jump of five free bytes. A hook must be one: it stands before any
+// int3 may.
 inline bool is_plain(const Candidate& c) { return arch::is_plain(c.region); }
 
-// Way: one way to plan all patches. Each is tried until one works.
+// Way: one way to plan all patches. plan_patches() tries one after the other until one works.
 struct Way {
   bool with_trap = false;  // SIGTRAP is set up: int3 and guards are possible
   arch::Guards guards = arch::Guards::None;
@@ -51,22 +52,25 @@ class Planner {
         tails_(tails) {}
 
   void add_hook(const arch::Checker::Syscall& call, HookSet set) {
-    // The bytes of a `syscall` in code of nobody, with a number nobody sets, are data.
+    // The bytes of a `syscall` outside of every function, before which no instruction sets a
+    // number, are data.
     bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
     const bool essential = !data && is_essential(set, call.number);
     candidates_.push_back({call.region, 0, true, essential});
     candidates_.back().yields = yields_to_probes(set, call.number);
   }
   void add_sites(const std::vector<SiteId>& sites);  // those of this module
-  // The hook of _dl_find_object() at its ELF address, behind what stands there. Behind add_sites().
+  // Adds the hook of _dl_find_object() at its ELF address, behind the calls that stand there. Call
+  // it after add_sites().
   void add_object_hook(uint64_t address);
-  // Places in a function that may return for a probed one.
+  // Adds the places in a function that may return for a probed one.
   void add_callee(const TailCalls::Step& step);
-  // Checks all; true if an int3 is among the probes.
+  // Checks all candidates; true if an int3 is among the probes.
   bool check();
-  // An essential hook that cannot be: its reason; else empty.
+  // Returns the reason why an essential hook is impossible; empty: all are possible.
   std::string missing_hook() const;
-  // Sites that cannot be installed, with the reason. int3_refused: why no int3 may be, or empty.
+  // Adds to `refused` the sites that cannot be installed, each with the reason. int3_refused: why
+  // no place may be an int3; empty: one may.
   using Refused = std::map<SiteId, std::string>;
   void refuse(const std::string& int3_refused, Refused& refused) const;
   // Appends all others to the plan.

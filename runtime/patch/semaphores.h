@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Semaphores of SDT marks: 16-bit counts in the target. A program skips the work of preparing a
-// mark's arguments while its count is 0.
+// semaphores_of() finds the semaphores of SDT marks: 16-bit counts in the target. While a mark's
+// count is 0, the program skips the work of preparing the mark's arguments.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace dj {
 
-// Runtime addresses of the semaphores of the plan's marks, ascending, each once. The address that a
-// note gives outside of its module is left out.
+// Returns the runtime addresses of the semaphores of the plan's marks, ascending, each once. Leaves
+// out an address that a note gives outside of its module.
 std::vector<uint64_t> semaphores_of(const Plan& plan, const std::vector<MappedModule>& modules);
 
 }  // namespace dj

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SiteList: places that a step works on, and what places mean for each other: a jump can end in the
-// bytes of the next ones, and the exits of one function are probed together or not at all.
+// SiteList holds the places that a step works on. Its functions find places that depend on each
+// other: a jump can end in the bytes of the next ones, and djtap probes either all exits of one
+// function or none.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -13,25 +14,27 @@ namespace dj {
 
 using SiteList = std::vector<PatchSite*>;  // none of them null
 
-// Registered sites whose jumps lean on others (arch::Region::lean), and those, the highest first.
+// Returns the Registered sites whose jumps overlap others (arch::Region::overlap), and those
+// others, the highest first.
 SiteList sharing(const SiteList& sites);
 
-// Sites that will be written, entered from the highest down.
+// Standing: sites that djtap will write; add() takes them from the highest address down.
 class Standing {
  public:
   void add(const PatchSite& site) { sites_[site.address] = &site; }
-  // What the bytes that this jump shares with those above it (Region::shared) will be.
+  // Returns what the bytes that this jump shares with those above it (Region::shared) will be.
   std::array<uint8_t, 8> shared_by(const PatchSite& site) const;
 
  private:
   std::unordered_map<uint64_t, const PatchSite*> sites_;
 };
 
-// Registered sites whose jump leans on others of which one will not be written.
+// Returns the Registered sites whose jump overlaps others of which djtap will not write at least
+// one.
 SiteList without_support(const SiteList& sites);
 
-// A return that is not seen at one exit is seen at none: the other exits of those that have lost
-// one.
+// Returns the other exits of functions that have lost an exit: a handler that misses a return at
+// one exit must see it at none.
 SiteList partners(const SiteList& sites);
 
 }  // namespace dj

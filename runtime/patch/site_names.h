@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// SiteNames: what the sites of a plan are called and to which probes their handlers belong. It
-// copies that from the plan in few blocks of memory, as plans of later objects do not last.
+// SiteNames holds what the sites of a plan are called, and to which probes their handlers belong.
+// It copies that from the plan into few blocks of memory, as the plans of dlopened objects do not
+// last.
 #pragma once
 #include <cstdint>
 #include <optional>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The life of a site, as one state machine: which states there are and which steps between them are
-// possible. DJTAP_LOG=engine writes one line on stderr for every step.
+// SiteState and set_state() are the life of a site as one state machine: they say which states
+// there are, and which steps between them are possible. With DJTAP_LOG=engine set_state() writes
+// one line on stderr for every step.
 //
 //   registered --> int3 ---> optimizing --> optimized        gone: the module was unmapped
 //        |          |  ^                     |  |            skipped: refused before anything
@@ -24,13 +25,14 @@ enum class SiteState : uint8_t {
 };
 const char* site_state_name(SiteState state);  // "OPTIMIZED" ... as --probes prints it
 
-// Is `from` -> `to` a step of the life cycle?
+// Whether `from` -> `to` is a step of the life cycle.
 bool is_legal_step(SiteState from, SiteState to);
 
 struct PatchSite;
-// The only place where a site's state changes. The step must be legal. `reason`: why, for the log.
+// Changes a site's state; no other function does. The step must be legal. `reason`: why, for the
+// log.
 void set_state(PatchSite& site, SiteState to, std::string_view reason = "");
-// DJTAP_LOG=engine: every step is written, so sites need their names.
+// Whether DJTAP_LOG=engine is set: set_state() then writes every step, so sites need their names.
 bool is_engine_logged();
 
 }  // namespace dj

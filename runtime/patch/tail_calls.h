@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// TailCalls: where the calls of return handlers go when functions end in tail calls, or in code
-// that is other functions', too. A handler that wants the result runs where the callee returns; so
-// it has places in the callee, in the callee's callees, and so on. A call of a function that leaves
-// through shared code is kept at its entry, as if that were a tail jump.
+// TailCalls finds the places for the calls of return handlers where functions end in tail calls, or
+// in code that other functions use, too. A handler that wants the result runs where the callee
+// returns: so it has places in the callee, in the callee's callees, and so on. Where a function
+// leaves through shared code, its call is kept at its entry, as if the entry were a tail jump.
 #pragma once
 #include <cstdint>
 #include <deque>
@@ -20,13 +20,13 @@
 
 namespace dj {
 
-// Finds the exits of functions with return sites: sets Plan::exits, and Handler::shared_exits of
-// handlers at functions whose exits others leave by, too. Call it before the plan is laid out and
-// lowered. Analyses the modules that have return sites; nobody need be stopped. Of a module that
-// cannot be read no exit is counted and no handler marked.
+// Finds the exits of functions with return sites. Sets Plan::exits, and Handler::shared_exits of
+// handlers at functions by whose exits other functions leave, too. Call it before the plan is laid
+// out and lowered. It analyses the modules that have return sites, and needs no stopped thread. In
+// a module that cannot be read it counts no exit and marks no handler.
 void find_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes);
 
-// CallsAt: what a place of a return probe calls.
+// CallsAt: one place of a return probe, and what it calls.
 struct CallsAt {
   arch::Region region;
   arch::Leaving leaving;
@@ -35,23 +35,25 @@ struct CallsAt {
 
 class TailCalls {
  public:
-  // Calls into modules before `first_module` cannot be followed. read_word: as for Imports.
+  // TailCalls cannot follow calls into modules before `first_module`. read_word: as for Imports.
   TailCalls(const Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes,
             size_t first_module, const ReadWord& read_word);
 
-  // The places of a probed function's Return site: its exits, or its entry where these are shared.
+  // Returns the places of a probed function's Return site: its exits, or its entry where other
+  // functions share the exits.
   std::vector<CallsAt> own_places(SiteId site, size_t module, const arch::Exits& exits);
-  // False: no return of this site's function can be seen by one of its handlers.
+  // Whether a handler of the site can see at least one return of its function.
   bool any_seen(SiteId site, size_t module, const arch::Exits& exits);
-  const char* why_unseen(SiteId site) const;  // when that is false
-  // Next function that a handler of a probed one was followed into, until there are no more.
+  const char* why_unseen(SiteId site) const;  // when any_seen() is false
+  // Returns the next function into which it has followed a handler of a probed one; empty: there
+  // are no more.
   struct Step {
     FunctionAt function;
     HandlerId handler = 0;
     SiteId site = 0;  // a probed function that leads there
   };
   std::optional<Step> next();
-  // Its places.
+  // Returns the places of that function.
   std::vector<CallsAt> places(const Step& step);
 
  private:
@@ -72,15 +74,16 @@ class TailCalls {
   std::deque<Step> steps_;
 };
 
-// Sorts the calls of one place: who follows calls into a function comes before its own entry
-// handlers; at an exit its own return is seen before those of the functions that it returns for.
+// Sorts the calls of one place. Calls that follow a call into a function come before the function's
+// own entry handlers. At an exit the function's own return comes before those of the functions that
+// it returns for.
 void order_calls(std::vector<PatchCall>& calls);
 
-// Why a function without exits is skipped.
+// The reason why a function without exits is Skipped.
 inline constexpr const char* kNeverReturns = "never returns";
 
-// Where a function's returns cannot be seen nothing of its calls is kept: they would count as
-// entered, and then as abandoned. Those of a function that never returns are.
+// Removes the entry captures of functions whose returns no handler can see: they would count calls
+// as entered, and then as abandoned. The captures of a function that never returns stay.
 void drop_lone_captures(const Plan& plan, std::vector<PatchSite>& places);
 
 }  // namespace dj

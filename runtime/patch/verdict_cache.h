@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// VerdictCache: answers of the safety checks of a module, kept on disk between sessions
-// (file_cache.h), one file for each module and build of djtap, named by their build-ids.
+// VerdictCache keeps the answers of a module's safety checks on disk between sessions
+// (file_cache.h): one file for each module and build of djtap, named by their build-ids.
 #pragma once
 #include <optional>
 #include <string>
@@ -16,15 +16,17 @@ class VerdictCache {
   explicit VerdictCache(FileCache files) : files_(std::move(files)) {}
   static VerdictCache none() { return VerdictCache(FileCache::none()); }
 
-  // What is kept is kept for a file as it is now (file_identity()), so whoever saves asks when the
-  // file is read: by then another may have its name. module: a path. Empty: nothing is kept for it.
+  // Returns what tells the module's file, as it is now, from others (file_identity()). Ask for it
+  // when you read the file: by the time of save() another file may have its name. module: a path.
+  // Empty: the cache keeps nothing for it.
   std::string identity(const std::string& module) const;
-  // Empty: nothing is kept for this file.
+  // Returns the answers that save() was given for this file; empty: there are none.
   std::optional<arch::CheckResults> load(const std::string& identity) const;
-  // Never fails: it is only a cache.
+  // Keeps answers for the file. It reports no error: a lost file costs time only.
   void save(const std::string& identity, const arch::CheckResults& known) const;
-  // Where `syscall` is to be read in a module's text (ModuleCodes::syscall_bytes), kept apart: it
-  // is asked for where nothing else is.
+  // Addresses: where a module's text has the bytes of `syscall` (ModuleCodes::syscall_bytes). The
+  // cache keeps them in a file apart, as djtap also asks for them in modules of which it asks
+  // nothing else.
   using Addresses = std::vector<std::vector<uint64_t>>;
   std::optional<Addresses> load_syscalls(const std::string& identity) const;
   void save_syscalls(const std::string& identity, const Addresses& addresses) const;

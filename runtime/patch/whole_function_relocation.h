@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole functions in detours (arch/x86_64/whole_function.h), for probes that only count: what a hit
-// costs there is the way to the detour and back, and one of the two is spared.
+// relocate_whole_functions() moves whole functions into detours (arch/x86_64/whole_function.h), for
+// probes that only count. What a hit costs there is the way to the detour and the way back; this
+// spares the way back.
 #pragma once
 #include <vector>
 
@@ -10,10 +11,10 @@
 
 namespace dj {
 
-// To plain jumps at functions' entries whose handlers are all `counting` (by HandlerId) the rest of
-// a short function is added, if no other of `sites` has a place there: its instructions in the text
-// are not executed any more. Functions with an rseq critical section there stay. `sites`: of
-// `modules`, those of a module in a row.
+// Adds the rest of a short function to the detour of a plain jump at its entry, if all handlers
+// there are `counting` (by HandlerId) and no other of `sites` has a place in the function: threads
+// no longer execute the function's instructions in the text. Leaves functions alone that have an
+// rseq critical section there. `sites`: of `modules`; those of one module stand in a row.
 void relocate_whole_functions(std::vector<PatchSite>& sites,
                               const std::vector<MappedModule>& modules, ModuleCodes& codes,
                               const std::vector<bool>& counting);
