@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detours that are kept between sessions, beside the patches they belong to (patch_cache.h): their
-// bytes, and what in them depends on where they, the handlers and the program's text lie.
+// DetourCache keeps detours between sessions, beside the patches they belong to (patch_cache.h). It
+// keeps their bytes, and what in them depends on where they, the handlers and the program's text
+// lie.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -16,15 +17,16 @@
 
 namespace dj {
 
-// A displacement in a detour: four bytes that lead to `target`.
+// CachedReach: a displacement in a detour, four bytes that lead to `target`.
 struct CachedReach {
   uint64_t target = 0;  // ELF address in the place's module; or the index of the place's call
   uint8_t at = 0;       // offset of the four bytes,
   uint8_t end = 0;      // and of the next instruction
-  uint8_t is_call = 0;  // to the handler of a call
+  uint8_t is_call = 0;  // 1: `target` is a call, and its handler is the goal
   uint8_t pad[5] = {};
 };
-// Where an original instruction has its copy: two offsets (PatchSite::copies).
+// CachedCopy: where an original instruction has its copy: two offsets, in the region and in the
+// detour (PatchSite::copies).
 struct CachedCopy {
   uint8_t offset = 0, at = 0;
 };
@@ -39,10 +41,11 @@ struct CachedDetour {
 class CachedDetours {
  public:
   CachedDetours() = default;  // none
-  // What pack_detours() gave, for modules where they are now; none if these are not such bytes.
+  // Reads what pack_detours() gave, for modules where they lie now; empty() if these are not such
+  // bytes.
   CachedDetours(CachedBytes kept, const std::vector<MappedModule>& modules);
   bool empty() const { return modules_.empty(); }
-  // For the place with the form it has now; empty: none was kept for that.
+  // Returns the detour that was kept for the place in its present form; empty: there is none.
   std::optional<CachedDetour> find(const PatchSite& site);
   struct Row;  // of the file
 
@@ -59,18 +62,19 @@ class CachedDetours {
   std::vector<uint64_t> modules_;  // biases
 };
 
-// DetourCache: the detours that an earlier session has left for the plan of this one, or that this
-// one is to leave.
+// DetourCache: the detours that an earlier session has left for the plan of this session, or a
+// place for those that this session will leave.
 class DetourCache {
  public:
   DetourCache() = default;  // finds nothing and keeps nothing
-  // `key`: PatchPlan::key; empty: as above. What handlers count into and how is told by `abis`.
+  // `key`: PatchPlan::key; empty: as the constructor without arguments. `abis` say into what
+  // handlers count, and how.
   DetourCache(const std::string& key, const std::vector<HandlerAbi>& abis,
               const std::vector<MappedModule>& modules, const FileCache& files);
   std::optional<CachedDetour> find(const PatchSite& site) { return found_.find(site); }
-  // All detours are built: what was read is let go of.
+  // Forgets what was read. Call it when all detours are built.
   void close() { found_ = {}; }
-  // This session's detours are to be kept, in a file with this name for this key.
+  // Whether djtap shall keep this session's detours, in a file name() for key().
   bool wants_detours() const { return !key_.empty() && !is_cached_; }
   std::string name() const;
   const std::string& key() const { return key_; }
@@ -80,8 +84,9 @@ class DetourCache {
   CachedDetours found_;
   bool is_cached_ = false;
 };
-// The detours of armed places as bytes; those that are not simple are left out. `view`: the bytes
-// at an address of a code area; `entry`: where a call's handler begins; `note_of`: a detour's note.
+// Returns the detours of armed places as bytes; leaves out those that are not simple. `view`: gives
+// the bytes at an address of a code area. `entry`: gives the address where a call's handler begins.
+// `note_of`: gives a detour's note.
 std::string pack_detours(
     const std::vector<PatchSite>& sites, const std::vector<MappedModule>& modules,
     const std::function<std::span<const uint8_t>(uint64_t address, uint64_t count)>& view,

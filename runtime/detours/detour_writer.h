@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DetourWriter: the code that patched places lead to. Links the handlers into code areas and builds
-// detours there. Bytes out: no process is needed.
+// DetourWriter writes the code that patched places lead to. It links the handlers into code areas
+// and builds detours there. It gives bytes, and needs no process.
 #pragma once
 #include <functional>
 #include <span>
@@ -17,45 +17,51 @@
 
 namespace dj {
 
-// Links handlers and agent for `base` into `working` (compiler/stages/image.h, link()).
+// LinkCode: links handlers and agent for the address `base` into the bytes `working`
+// (compiler/stages/image.h, link()).
 using LinkCode = std::function<Result<Linked>(uint64_t base, std::span<uint8_t> working)>;
 
 class DetourWriter {
  public:
-  // Links the code, `code_bytes` of it, into each code area of `areas`, which are empty.
+  // Links the code, `code_bytes` of it, into each code area of `areas`, which are empty. Fails with
+  // the error of `link`.
   static Result<DetourWriter> link_all(CodeAreas areas, uint64_t code_bytes, const LinkCode& link);
-  // What unwinders need of the code areas (runtime/shared/own_code.h): once, before build(). Takes
-  // at most AreaNotes::bytes_for() of each.
+  // Prepares what unwinders need to know of the code areas (runtime/shared/own_code.h). Call it
+  // once, before build(). It takes at most AreaNotes::bytes_for() of each code area, and fails when
+  // there is no room.
   Status give_notes();
-  // Behind all build(): from then on detours are known to unwinders, those that are built later,
-  // too. `head`: the word of the arena's header that leads to the notes.
+  // Makes the detours known to unwinders: those that are built, and each later one when it is
+  // built. Call it after all build(). `head`: the word of the arena's header that leads to the
+  // notes.
   Status finish_notes(uint64_t* head);
-  // Addresses of the OwnAreas that tell of all of it.
+  // Addresses of the OwnAreas that describe all of this code.
   std::vector<uint64_t> own_code() const;
-  // Of a site's detour.
+  // Returns the note of a site's detour.
   std::span<const uint8_t> note_of(const PatchSite& site) const;
-  // switch_slots.cpp. Each call of a Registered site gets a slot in the code area that will have
-  // its detour, by which turn() switches it; before build(). Takes at most slot_bytes().
+  // switch_slots.cpp. Gives each call of a Registered site a slot in the code area that will have
+  // its detour; turn() switches the call by the slot. Call it before build(). It takes at most
+  // slot_bytes(), and fails when there is no room.
   Status give_slots(const SiteList& sites);
-  // From now on whoever comes to this call finds it on or off, as it says: one store, no thread
-  // need stop. Nothing for a call without a slot.
+  // Stores into the call's slot whether it is on: each thread that comes to the call from now on
+  // finds it so. It is one store; no thread need stop. It does nothing for a call without a slot.
   void turn(const PatchSite& site, const PatchCall& call) const;
-  // Builds a detour of `site` with all its calls. Fails when there is no room, or the bytes cannot
-  // be moved there.
+  // Builds a detour of `site` with all its calls, and its stub. Fails when there is no room, or the
+  // site's instructions cannot run there.
   Status build(PatchSite& site, const std::vector<HandlerAbi>& abis);
-  // The same for one whose stub is not in these areas, if it has one.
+  // Builds a detour without its stub: for a site whose stub, if it has one, is not in these areas.
   Status build_detour(PatchSite& site, const std::vector<HandlerAbi>& abis);
-  // The same from what an earlier session has kept, for a module loaded at `bias`. Fails when
-  // something is out of reach.
+  // Builds a detour from what an earlier session has kept, for a module loaded at `bias`. Fails
+  // when there is no room, or something is out of reach.
   Status build_cached(PatchSite& site, const CachedDetour& kept, uint64_t bias);
-  // Where the handler of a call begins that is made at `site`.
+  // Returns the address at which the handler of `call`, made at `site`, begins.
   uint64_t entry(const PatchSite& site, const PatchCall& call) const;
-  // Points the stub of a jump that has one at the site's detour; nobody is in the stub.
+  // Points the stub of the site's jump, which has one, at the site's detour. No thread may be in
+  // the stub.
   Status write_stub(const PatchSite& site);
-  // Code of arch::build_sample() in the first code area; its address.
+  // Writes the code of arch::build_sample() into the first code area; returns its address.
   Result<uint64_t> write_sample(HandlerId handler, SiteId site, const HandlerAbi& abi,
                                 uint64_t done);
-  // Address of an agent entry in some code area; 0: there is none of this name.
+  // Returns the address of an agent entry in some code area; 0: there is none of this name.
   uint64_t symbol(const std::string& name) const;
   CodeAreas& areas() { return areas_; }
   const CodeAreas& areas() const { return areas_; }
@@ -70,11 +76,11 @@ class DetourWriter {
   arch::Detour detour_;
 };
 
-// Where the handler of a call begins in `code`.
+// Returns the address at which the handler of a call begins in `code`.
 uint64_t entry_of(const PatchCall& call, const Linked& code);
-// An upper bound of what give_slots() takes from a code area.
+// Returns an upper bound of the bytes that give_slots() takes from a code area.
 uint64_t slot_bytes(const SiteList& sites);
-// An upper bound of what one build() takes from a code area.
+// Returns an upper bound of the bytes that one build() takes from a code area.
 uint64_t detour_room(const PatchSite& site, const std::vector<HandlerAbi>& abis);
 
 }  // namespace dj

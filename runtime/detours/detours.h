@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Detours: a PatchPlan whose sites have their code. plan_detours() says what code is needed,
+// Detours holds a PatchPlan whose sites have their code. plan_detours() says what code is needed.
 // build_detours() writes it into the code areas that a target has mapped. Both take values and give
 // values, so neither needs a process. A target takes the Detours and leads its text there.
 #pragma once
@@ -20,9 +20,9 @@
 
 namespace dj {
 
-// Chooses where stubs will lie, when the code areas have their places: free ranges, how many
-// mappings there may be, and for each code area what it serves and where it is; returns the pages
-// to map, ascending.
+// ChooseStubs: chooses where stubs will lie, when the code areas have their places. Takes the free
+// address ranges, the number of mappings that it may make, and for each code area the range that it
+// serves and the range that it has. Returns the pages to map, ascending.
 using ChooseStubs = std::function<std::vector<StubPages>(
     std::vector<AddressRange> free, uint64_t most,
     const std::vector<std::pair<AddressRange, AddressRange>>& areas)>;
@@ -47,17 +47,18 @@ struct DetourPlan {
   uint64_t stub_bytes = 0;           // of the stubs that stub_chooser() has chosen
   DetourCache cache;
 
-  // No thread counts in rows of its own, so each counter is a handler that is called. Before
-  // build_detours().
+  // Makes each counter a handler that detours call, because no thread counts in a row of its own.
+  // Call it before build_detours().
   void count_by_calls();
-  // Address ranges of the modules that need a code area each.
+  // Returns the address ranges of the modules that need a code area near.
   std::vector<AddressRange> area_modules() const;
-  // Bytes that a code area must have at least: an upper bound of what build_detours() takes.
+  // Returns the bytes that a code area must have: an upper bound of what build_detours() takes.
   uint64_t area_bytes();
-  // Gives every guarded or punned jump a stub to lead to. Refers to this plan.
+  // Returns the function that gives every guarded or punned jump a stub to lead to. It refers to
+  // this plan.
   ChooseStubs stub_chooser();
   SiteList sites() { return list_of(patches.sites); }
-  // Sites, then hooks: some of these have handlers, too.
+  // Sites, then hooks: some hooks have handlers, too.
   SiteList places();
 
  private:
@@ -75,7 +76,7 @@ struct DetourInput {
   std::vector<SampleCall> samples = {};
 };
 
-// `files`: where detours of earlier sessions are looked for.
+// Makes the plan of the detours for `patches`. `files`: has the detours of earlier sessions.
 DetourPlan plan_detours(PatchPlan patches, const DetourInput& input, const FileCache& files);
 
 struct Detours {
@@ -88,28 +89,27 @@ struct Detours {
   SiteList sites() { return plan.sites(); }
   SiteList hooks();
   SiteList places() { return plan.places(); }
-  // Is it djtap's alone: the hook of _dl_find_object(), the probe of the loader?
+  // Whether the site is djtap's alone: the hook of _dl_find_object(), or the probe of the loader.
   bool is_own(const PatchSite& site) const;
-  // Makes Registered sites Skipped that are nothing without others (site_list.h) which were
-  // skipped.
+  // Makes Skipped the Registered sites that need other sites (site_list.h) of which at least one
+  // was skipped.
   void skip_dependents(const std::string& reason);
-  // Leaves the code to later sessions, by codes.remember().
+  // Hands the code to codes.keep(); codes.remember() then saves it for later sessions.
   void keep(ModuleCodes& codes) const;
-  // Places as they are listed, one entry for each place and listed Plan site, by SiteId, then
-  // address.
+  // Lists the places: one entry for each place and listed Plan site, by SiteId, then address.
   std::vector<InstalledSite> list() const { return list_sites(plan.patches, plan.modules); }
   // The number of those entries.
   size_t count() const;
 };
 
 // Links the code into each of `areas`, builds the detour of every Registered site there, and makes
-// Skipped what cannot be reached. `head`: the word that leads whoever walks stacks to the notes
-// (runtime/shared/own_code.h); it changes only when all is built. Fails when a hook has no detour,
-// or the code cannot be linked.
+// Skipped each site that gets no detour. `head`: the word that leads code that walks stacks to the
+// notes (runtime/shared/own_code.h); it changes only when all is built. Fails when a hook has no
+// detour, or the code cannot be linked.
 Result<Detours> build_detours(DetourPlan plan, CodeAreas areas, const LinkCode& link,
                               uint64_t* head);
 
-// One line for each place, with ELF addresses (--dump=detours).
+// Prints one line for each place, with ELF addresses (--dump=detours).
 std::string dump(const Detours& detours);
 
 }  // namespace dj

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stubs: addresses that guarded and punned jumps can lead to. Each stub is one e9 rel32 to the
-// site's detour. Stubs that may lie together do, so that few mappings are needed; pages whose stubs
-// do not meet share memory.
+// StubSpace and choose_stubs() find addresses for stubs, to which guarded and punned jumps lead.
+// Each stub is one e9 rel32 to the site's detour. Stubs that fit on one page share it, so that
+// djtap needs few mappings. Pages whose stubs do not overlap share memory.
 #pragma once
 #include <bitset>
 #include <cstdint>
@@ -22,16 +22,18 @@ namespace dj {
 class StubSpace {
  public:
   static constexpr uint64_t kPage = 4096;
-  // `free`: where something may be mapped, ascending; most: mappings (address_space.h).
+  // `free`: address ranges where djtap may map pages, ascending. `most`: how many mappings it may
+  // make (address_space.h).
   StubSpace(std::vector<AddressRange> free, uint64_t most) : free_(std::move(free)), most_(most) {}
-  // Room for one stub that fits the pattern and lies within reach of every address of `near` too
-  // (the code area with the detour); taken. Empty: there is none.
+  // Takes room for one stub that fits the pattern and lies within reach of every address of `near`,
+  // too (the code area with the detour). Empty: there is none.
   std::optional<uint64_t> reserve(const DisplacementPattern& pattern, const AddressRange& near);
-  // Whether a stub found no room because no more may be mapped.
+  // Whether a stub found no room because djtap may map no more.
   bool is_full() const { return is_full_; }
-  // The pages to map, ascending; those near one another are one range.
+  // The pages to map, ascending; pages near each other are one range.
   std::vector<AddressRange> pages() const;
-  // The same, each with its place in memory that they share, of which *bytes are used.
+  // The same, each with its place in the memory that they share. *bytes: how much of that memory
+  // they use.
   std::vector<StubPages> shared_pages(uint64_t* bytes) const;
 
  private:
@@ -72,8 +74,9 @@ class StubSpace {
   std::map<std::tuple<uint32_t, uint32_t, uint64_t>, uint64_t> hints_;
 };
 
-// Chooses form and stub of each Registered site that has a JumpForm; one without any address falls
-// back to int3. `areas`: what each serves, and where it lies.
+// Chooses form and stub of each Registered site that has a JumpForm. A site for which no address
+// fits falls back to int3. `areas`: for each code area the range that it serves, and the range that
+// it has.
 void choose_stubs(const SiteList& sites, StubSpace& space,
                   const std::vector<std::pair<AddressRange, AddressRange>>& areas);
 
