@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The pages of text that will be patched become the process's own copies while it still runs: the
-// kernel's copy-on-write faults, the longest part of a first patch, then do not lengthen the stop.
+// PageCopying gives the process its own copies of the pages of text that djtap will patch, while
+// the process still runs. The kernel's copy-on-write faults, the longest part of a first patch,
+// then do not lengthen the stop.
 #pragma once
 #include <sys/types.h>
 
@@ -16,25 +17,25 @@
 namespace dj {
 
 struct PageCopies {
-  uint64_t pages = 0;  // that were looked at; some may have been copies before
+  uint64_t pages = 0;  // that it has written to; some may have been copies before
   uint64_t ns = 0;     // of all threads that copied
 };
 
-// The address of a byte of a site in every page that one of them touches; sites come in memory's
-// order, mostly: a page may be among them twice.
+// Returns the address of a byte of a site in every page that a site touches. Sites come mostly in
+// memory's order, so a page may be among them twice.
 std::vector<uint64_t> bytes_of_pages(const SiteList& sites);
 
-// PageCopying: writes each of these bytes as it is, in a thread of its own from when it is made
-// (where none can be had, in finish()). What cannot be written is left to the patch itself, which
-// reports it. Gone, it leaves the rest.
+// PageCopying: writes each of these bytes as it is. A thread of its own does that from the
+// constructor on; where djtap can have no thread, finish() does it. It skips a byte that it cannot
+// write: the patch itself then reports it. The destructor leaves the rest undone.
 class PageCopying {
  public:
   PageCopying(pid_t pid, std::vector<uint64_t> bytes);
   ~PageCopying();
-  // What is begun goes on, for some 100 us.
+  // Pauses the thread. A piece that it has begun goes on, for some 100 us.
   void pause();
   void go_on();
-  // Takes part, until all is done.
+  // Copies together with the thread until all is done.
   PageCopies finish();
 
  private:

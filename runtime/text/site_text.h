@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting sites into the text of the target and taking them out again, a batch at a time. The bytes
-// that stand there are looked at first, always: nothing is written over bytes that are not the
-// file's, and nothing is put back over bytes that are not ours. All threads are stopped.
+// write_sites() puts sites into the text of the target, restore_sites() takes them out again, a
+// batch at a time. djtap always looks at the bytes in memory first: it writes over no bytes that
+// differ from the file's, and puts nothing back over bytes that are not its own. All threads are
+// stopped.
 #pragma once
 #include <string>
 #include <vector>
@@ -14,29 +15,29 @@
 
 namespace dj {
 
-// Those of `sites` whose module is no longer mapped where it was become Gone. `modules`: as they
+// Makes Gone those of `sites` whose module is no longer mapped where it was. `modules`: as they
 // were when the sites were planned; PatchSite::module is an index into them.
 Status find_gone(const Stopped& stopped, const SiteList& sites,
                  const std::vector<MappedModule>& modules);
-// The same where it is known what is mapped now; ascending.
+// The same with the modules that are mapped now, ascending.
 void find_gone(const std::vector<MappedModule>& now, const SiteList& sites,
                const std::vector<MappedModule>& modules);
 
 class TextImage;  // text_image.h
 
-// Sites without a patch in the text whose bytes there are not the file's: Registered ones become
-// Skipped, others Gone. `text` has been read. False: there are none.
+// Checks the sites that have no patch in the text. Where the bytes there are not the file's,
+// Registered sites become Skipped, others Gone. `text` has been read. False: no site was refused.
 bool check_text(const TextImage& text, const SiteList& sites);
 
-// What write_sites() would write.
+// Returns what write_sites() is to write for these sites.
 std::vector<TextPatch> patches_of(const SiteList& sites);
-// Writes `patches`, the jump or int3 of each Registered or Disarmed site. The threads have been
-// moved out. `text`: as check_text() has seen it.
+// Writes `patches`, the jump or int3 of each Registered or Disarmed site. The caller has moved the
+// threads out. `text`: as check_text() has seen it.
 Status write_sites(const TextMemory& memory, TextImage& text, const SiteList& sites,
                    const std::vector<TextPatch>& patches);
 
-// Puts the original bytes of each armed site back and verifies them. `damage` is set, and nothing
-// written there, where somebody else has changed our bytes.
+// Puts the original bytes of each armed site back and verifies them. Where another program has
+// changed djtap's bytes it writes nothing, and sets `damage` to a sentence that says so.
 Status restore_sites(const TextMemory& memory, const SiteList& sites, std::string& damage);
 
 }  // namespace dj

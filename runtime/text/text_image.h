@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// TextImage: the bytes of the target's text around some sites, read at once and written back with
-// the sites' changes. It is made while the program runs: what takes time is done then, so that all
-// threads stand only for the copying.
+// TextImage holds the bytes of the target's text around some sites. It reads them at once and
+// writes them back with the sites' changes. djtap makes it while the program runs: the slow part is
+// done then, so that all threads stand only for the copying.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -16,10 +16,11 @@ namespace dj {
 
 class TextImage {
  public:
-  // Of the sites' original bytes; sites without any (skipped ones) have no part in it.
+  // Makes room for the sites' original bytes; sites without any (skipped ones) have no part in it.
   TextImage(const SiteList& sites, const SiteList& more = {});
 
-  // One for each page that a site touches: from its first byte there to behind its last one.
+  // Span: one for each page that a site touches, from the first byte of a site there to behind the
+  // last one.
   struct Span {
     uint64_t begin = 0, end = 0;
     size_t at = 0;          // in the image's bytes
@@ -27,24 +28,25 @@ class TextImage {
   };
   const std::vector<Span>& spans() const { return spans_; }
 
-  // Reads all of it, by few system calls. What cannot be read is marked.
+  // Reads all of it, by few system calls. Marks the spans that it cannot read.
   void read(const TextMemory& memory);
-  // As it was read, and changed by write(): are these bytes at `address`? *readable: false when the
-  // page was not there. `address` and `bytes` are of one of the sites.
-  // Several threads may ask.
+  // Whether `bytes` are at `address`, in the image as read() has read it and write() has changed
+  // it. *readable: false when the page was not there. `address` and `bytes` are of one of the
+  // sites. Several threads may call it.
   bool equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable) const;
-  // Is each byte at `address` the one or the other's? A write that failed between two pages leaves
-  // such. The page must be readable.
+  // Whether each byte at `address` is the one of `one` or of `other`: a write that failed between
+  // two pages leaves such bytes. The page must be readable.
   bool is_of_both(uint64_t address, std::span<const uint8_t> one,
                   std::span<const uint8_t> other) const;
 
-  // Writes patches of the sites, whose pages are readable. Whenever djtap is killed, each of them
-  // is written as a whole or not at all, as write_patches() does.
+  // Writes patches of the sites, whose pages are readable. Even when djtap is killed, each patch is
+  // written as a whole or not at all, as write_patches() does.
   Status write(const TextMemory& memory, const std::vector<TextPatch>& patches);
 
  private:
   void read(const TextMemory& memory, size_t next, size_t end);
-  // What is written at once: one patch, or all of a page with what lies between them.
+  // Dirty: what djtap writes at once: one patch, or all patches of a page with what lies between
+  // them.
   struct Dirty {
     size_t span;  // of the first byte
     uint64_t begin, end;
