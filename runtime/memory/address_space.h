@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where things can be put: pure searches over the mappings of processes.
+// The choose functions find addresses for the arena, code areas and stubs: pure searches over the
+// mappings of processes.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,39 +10,40 @@
 
 namespace dj {
 
-// A page-aligned address below 2 GB where `bytes` are free in both
-// processes: as high as possible, so that a brk heap below keeps its room. heap_begin: of the
-// target (the heap may not exist yet).
+// Returns a page-aligned address below 2 GB where `bytes` bytes are free in both processes: as high
+// as possible, so that a brk heap below keeps its room. heap_begin: of the target (the heap may not
+// exist yet). Fails when there is none.
 Result<uint64_t> choose_arena_base(const std::vector<Mapping>& target,
                                    const std::vector<Mapping>& self, uint64_t heap_begin,
                                    uint64_t bytes);
 
-// Cluster: modules that one code area can serve, so that every byte of the code area and every byte
-// of the modules are within 2 GB of each other.
+// Cluster: modules that one code area can serve: every byte of the code area and every byte of the
+// modules are within 2 GB of each other.
 struct Cluster {
   AddressRange span;            // from the lowest to the highest module byte
   std::vector<size_t> members;  // indexes into the given ranges
 };
-// bytes: of a code area (each cluster gets one of that size at most).
+// Groups the modules. bytes: of a code area (each cluster gets one of that size at most).
 std::vector<Cluster> make_clusters(const std::vector<AddressRange>& modules, uint64_t bytes);
-// A free place for a code area of this cluster, preferably below it (heaps grow upwards). `taken`:
-// ranges to keep clear besides the mappings. 0 if there is none.
+// Returns a free address for a code area of this cluster, preferably below it (heaps grow upwards);
+// 0: there is none. `taken`: ranges to keep clear besides the mappings.
 uint64_t choose_area_base(const std::vector<Mapping>& target,
                           const std::vector<AddressRange>& taken, uint64_t heap_begin,
                           const Cluster& cluster, uint64_t bytes);
 
-// Where a code area lies, and the span of the modules that it serves.
+// AreaPlace: where a code area lies, and the span of the modules that it serves.
 struct AreaPlace {
   AddressRange served;
   uint64_t base = 0;  // 0: there is no room within reach of them
 };
-// One for each cluster of these modules. `taken`: as above; the code areas' own are added.
+// Chooses a place for each cluster of these modules. `taken`: as above; choose_areas() adds the
+// code areas' own ranges.
 std::vector<AreaPlace> choose_areas(const std::vector<Mapping>& target,
                                     std::vector<AddressRange>& taken, uint64_t heap_begin,
                                     const std::vector<AddressRange>& modules, uint64_t bytes);
 
-// What is free of the user address space, ascending, page-aligned: room for stacks and a heap is
-// not.
+// Returns what is free of the user address space, ascending, page-aligned. Room for stacks and a
+// heap does not count as free.
 std::vector<AddressRange> free_ranges(const std::vector<Mapping>& target,
                                       const std::vector<AddressRange>& taken, uint64_t heap_begin);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fills a fresh data arena: header, maps, rings, strings, constants, site names.
+// format_arena() fills a fresh data arena: header, maps, rings, strings, constants, site names.
 #pragma once
 #include <sys/types.h>
 
@@ -13,7 +13,7 @@
 
 namespace dj {
 
-// What only the session knows.
+// SessionFacts: what only the session knows.
 struct SessionFacts {
   pid_t target_pid = 0, target_own_pid = 0;  // in djtap's pid namespace and in its own
   uint64_t ticket = 0;
@@ -22,14 +22,15 @@ struct SessionFacts {
   std::span<const uint8_t> stack_tables;  // bytes for header.stack_tables
 };
 
-// `arena`: zero memory, mapped at layout.base in this process. Installation::place() adds what only
-// the placed sites know: load biases and the trap table. Returns the header as it was written:
-// djtap's own copy, since the target can write the arena's.
+// Fills the arena. `arena`: zero memory, mapped at layout.base in this process.
+// Installation::place() adds what only the placed sites know: load biases and the trap table.
+// Returns the header as it wrote it: djtap's own copy, since the target can write the arena's.
 Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
                                  const Program& program, const Plan& plan,
                                  const SessionFacts& facts);
-// For the sites of `plan`, which is of objects that came later; the arena is formatted. header:
-// djtap's own. handlers: how many the session has room for. Fails when there is no room for them.
+// Adds the sites of `plan`, a plan for objects that the target opened later, to a formatted arena.
+// `header`: djtap's own. `handlers`: how many the session has room for. Fails when there is no room
+// for the sites, their handlers or their names.
 Status add_dlopened_sites(const abi::Header& header, uint64_t handlers, const Plan& plan);
 
 }  // namespace dj

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArenaPlace: where a session's shared memory and the private memory behind it lie, the same in
-// djtap and in every process of the session (runtime/shared/abi.h, thread_table.h).
+// ArenaPlace says where a session's shared memory and the private memory behind it lie. They lie at
+// the same addresses in djtap and in every process of the session (runtime/shared/abi.h,
+// thread_table.h).
 #pragma once
 #include <cstdint>
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// DebugList: djtap's code in the list of objects that debuggers read of a process (<link.h>: struct
-// r_debug), so that gdb's stacks go through detours and handlers. It stands there as an object in a
-// namespace of its own, which the program's loader and dl_iterate_phdr() never look at; its file is
-// in djtap's memory (/proc/PID/fd), and is gone with it. Only where glibc's list has namespaces
-// (2.35 and later).
+// DebugList puts djtap's code into the list of objects that debuggers read of a process (<link.h>:
+// struct r_debug), so that gdb's stacks go through detours and handlers. The entry is an object in
+// a namespace of its own, at which the program's loader and dl_iterate_phdr() never look. Its file
+// is in djtap's memory (/proc/PID/fd) and vanishes with djtap. It works only where glibc's list has
+// namespaces (2.35 and later).
 #pragma once
 #include <sys/types.h>
 
@@ -20,14 +20,16 @@ class DebugList {
   DebugList(DebugList&& other) noexcept;
   DebugList& operator=(DebugList&&) = delete;
   ~DebugList();
-  // object: the file's bytes. From now on, debuggers that attach see this one. The process may run.
+  // Shows `object`, the bytes of the file (debug_object.h), in place of an earlier one: debuggers
+  // that attach from now on see it. The process may run.
   void show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object);
 
  private:
   int fd_ = -1;
 };
 
-// Takes what sessions have put there out of the process's list; before their memory may go.
+// Takes what sessions have put there out of the process's list. Call it before their memory is
+// unmapped.
 void leave_debug_list(pid_t pid);
 
 }  // namespace dj

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DebugObject: an ELF file that says of djtap's code in the target what debuggers must know of it:
-// where it is, and how to unwind out of it (debug_list.h shows it to them). A detour's caller is
-// the program's function, at the instruction that the thread would be at without djtap.
+// DebugObject makes an ELF file that tells debuggers what they must know of djtap's code in the
+// target: where it is, and how to unwind out of it (debug_list.h shows it to them). A detour's
+// caller is the program's function, at the instruction that the thread would be at without djtap.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -15,12 +15,12 @@ namespace dj {
 class DebugObject {
  public:
   DebugObject();
-  // What `own`, which lies in djtap's view of the code area, says of code there. The target may
-  // run.
+  // Adds what `own` says of the code there. `own` lies in djtap's view of the code area. The target
+  // may run.
   void add(CodeArea& area, const abi::OwnArea& own);
-  // The jump at `stub` leads to a detour for what is at `original`.
+  // Adds that the jump at `stub` leads to a detour for what is at `original`.
   void add_stub(uint64_t stub, uint64_t original);
-  // The file's bytes. Once, when all has been added.
+  // Returns the file's bytes. Call it once, when all has been added.
   std::vector<uint8_t> file();
 
  private:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The control block of a launched static program's thread until the program sets its own
-// (ThreadTable::early_block): handlers look there for what they find in the C library's later.
+// give_early_block() gives the thread of a launched static program a control block until the
+// program sets its own (ThreadTable::early_block). Handlers look there for what they find in the C
+// library's block later.
 #pragma once
 #include <cstdint>
 
@@ -9,9 +10,10 @@
 
 namespace dj {
 
-// `threads`: address of the ThreadTable. The thread stands at the program's entry point.
+// Makes the block and sets the thread's fs base to it. `threads`: address of the ThreadTable. The
+// thread stands at the program's entry point.
 Status give_early_block(const Stopped& stopped, uint64_t threads);
-// Takes it from a thread that has it yet.
+// Sets the fs base of a thread that still has the block to 0. `threads` 0: does nothing.
 Status take_early_block(const Stopped& stopped, uint64_t threads);
 
 }  // namespace dj

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionMemory: the files that djtap and the target share: the arena at one address in both, its
-// constants and its data, the code code areas with the stubs, and the journal. djtap makes and
+// SessionMemory holds the files that djtap and the target share: the arena, its constants and its
+// data, at one address in both; the code areas with the stubs; and the journal. djtap makes and
 // seals them (shared_file.h): targets write to the data alone. djtap's mappings end with this
-// object; the target's are taken away when nobody is inside any more (clean/leftovers.h).
+// object. Those of the target stay until no thread is inside any more (clean/leftovers.h).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -31,14 +31,15 @@ struct MemoryRequest {
 
 class SessionMemory {
  public:
-  // Maps the arena in both, of which the target may only read the constants, private memory behind
-  // it in each, one code area (r-x in the target) for every cluster of the request's modules, and
-  // its journal (r--) somewhere. All of it is zero. Fails where the target has not got it as it was
-  // meant; then nothing of it is left there.
+  // Maps, all of it zero: the arena in both, of which the target may only read the constants;
+  // private memory behind it in each; one code area (r-x in the target) for every cluster of the
+  // request's modules that has room within reach; and the journal (r--) at any address. Fails where
+  // the target does not have a mapping as djtap made it; then nothing of it is left there.
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
                                       const MemoryRequest& request);
-  // More memory for a session that has its arena at `arena_base`: code areas, stubs and a journal
-  // for modules that came later, in files of their own. `maps`: those known before, and after.
+  // Maps more memory for a session that has its arena at `arena_base`: code areas, stubs and a
+  // journal for modules that came later, in files of their own. `maps`: the mappings known before,
+  // and after.
   static Result<SessionMemory> create_more(Stopped& stopped, uint64_t arena_base,
                                            const MemoryRequest& request, KnownMaps& maps);
   SessionMemory(SessionMemory&& other) noexcept;
@@ -47,13 +48,13 @@ class SessionMemory {
 
   std::span<uint8_t> arena() const;
   std::span<uint8_t> journal() const { return journal_.view(); }  // djtap's view
-  // Of the ThreadTable, the same in both.
+  // Address of the ThreadTable, the same in both.
   uint64_t threads() const { return place_.threads(); }
   uint64_t arena_base() const { return place_.base; }
-  // The code areas and stubs that were mapped; asked for once. Their bytes are there as long as
-  // this object.
+  // Gives away the code areas and stubs that it has mapped; call it once. Their bytes are there as
+  // long as this object.
   CodeAreas take_code() { return std::move(code_areas_); }
-  // Of the journal, which every process has that has some of the memory.
+  // Inode of the journal, which every process has that has some of the memory.
   uint64_t inode() const { return journal_.inode(); }
 
  private:
@@ -78,11 +79,12 @@ class SessionMemory {
   uint64_t stubs_at_ = 0;             // in the file of code
 };
 
-// How many mappings more djtap makes in a process that has `count`: half of what the kernel lets it
-// have (vm.max_map_count) are the program's.
+// Returns how many more mappings djtap may make in a process that has `count`: half of what the
+// kernel allows it (vm.max_map_count) are the program's.
 uint64_t mappings_left(uint64_t count);
 
-// Maps djtap's own private memory, for a session without a target too. False: the place is taken.
+// Maps djtap's own private memory; a session without a target needs it, too. False: the place is
+// taken.
 bool map_private(const ArenaPlace& place);
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Load biases of sites in the arena: handlers read static variables by them.
+// write_biases() writes the load biases of sites into the arena: handlers read static variables by
+// them.
 #pragma once
 #include <vector>
 
@@ -9,7 +10,7 @@
 
 namespace dj {
 
-// Writes them for all sites of the plan. A file that is mapped twice has two biases and one
+// Writes the biases of all sites of the plan. A file that is mapped twice has two biases and one
 // SiteInfo: static variables are then those of the place that the plan has first. header: djtap's
 // own, of the formatted arena. `modules`: by PatchSite::module.
 void write_biases(const abi::Header& header, const PatchPlan& patches,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TargetMaps: makes a session's mappings in the target, all of them or none, and says whether they
+// TargetMaps makes a session's mappings in the target, all of them or none, and checks that they
 // are there.
 #pragma once
 #include <cstdint>
@@ -14,19 +14,20 @@ namespace dj {
 
 class TargetMaps {
  public:
-  // Gives the target these files, those of no bytes not. They outlive this object.
+  // Gives the target descriptors of these files, except those of no bytes. The files outlive this
+  // object.
   static Result<TargetMaps> begin(RemoteCall& call, std::span<const SharedFile* const> files);
-  // Maps a part of one of the files. range.begin 0: where the kernel likes. protection: as of
-  // mmap(). `what`: for the Error. Returns where it lies.
+  // Maps a part of one of the files. range.begin 0: the kernel chooses the address. protection: as
+  // of mmap(). `what`: names the mapping in an Error. Returns the address.
   Result<uint64_t> map(const char* what, const AddressRange& range, int protection,
                        const SharedFile& file, uint64_t offset);
-  // Zero memory that no other process shares, to read and write.
+  // Maps zero memory that no other process shares, to read and write.
   Status map_private(const char* what, const AddressRange& range);
-  // Takes the files from the target, and the mappings, too, unless `mapped` is well and all of
-  // them are there as they were made: another process may have put other files in their places.
-  // Returns the first error.
+  // Closes the files' descriptors in the target. Unmaps the mappings, too, if `mapped` is an error
+  // or a mapping is not there as it was made: another process may have put other files in their
+  // places. Returns the first error.
   Status end(const Status& mapped);
-  // Of what was mapped.
+  // The ranges of the mappings.
   std::vector<AddressRange> ranges() const;
 
  private:

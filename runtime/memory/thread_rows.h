@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rows of their own for the target's threads to count in (runtime/shared/thread_rows.h), where
-// nobody else uses the gs base.
+// give_rows() gives the target's threads rows of their own to count in
+// (runtime/shared/thread_rows.h). A thread finds its row by its gs base, so the program itself must
+// not use that.
 #pragma once
 #include "compiler/base/result.h"
 #include "compiler/stages/layout.h"
@@ -9,14 +10,15 @@
 
 namespace dj {
 
-// Whether programs may set their gs base here (FSGSBASE).
+// Whether programs may set their gs base on this machine (FSGSBASE).
 bool has_fsgsbase();
-// Nobody of these threads has a gs base, and programs may set it (FSGSBASE).
+// Whether none of these threads has a gs base, and programs may set it (FSGSBASE).
 Result<bool> may_have_rows(const Stopped& stopped);
-// Gives each thread a row. The arena is formatted; the system calls that start threads are hooked
-// before any of them runs again, so that new threads get theirs.
+// Gives each thread a row. The arena is formatted. The system calls that start threads must be
+// hooked before any of these threads runs again, so that new threads get rows, too.
 Status give_rows(const Stopped& stopped, const Layout& layout);
-// Takes gs bases away that can only be rows: this session's, or those of one that was killed.
+// Takes away gs bases that can only be rows: those of this session, or of one whose djtap was
+// killed.
 Status take_rows(const Stopped& stopped);
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ToldWords: the SessionWords of the arena, as the controller reads them. The target can write all
-// of them: what they say is a wish or a count, and nothing in djtap follows it.
+// ToldWords reads and writes the SessionWords of the arena for the controller. The target can write
+// all of them: what they say is a wish or a count, and djtap follows none of them as an address.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -14,29 +14,30 @@ namespace dj {
 
 class ToldWords {
  public:
-  // words: their address, by the Layout.
+  // `words`: their address, by the Layout.
   ToldWords(const ArenaView& arena, uint64_t words) : arena_(arena), words_(words) {}
 
   bool exit_requested() const { return count(offsetof(abi::SessionWords, exit_requested)) != 0; }
   void request_exit() const { store(offsetof(abi::SessionWords, exit_requested), 1); }
   uint64_t errors() const { return count(offsetof(abi::SessionWords, error_count)); }
-  // A process that wants to be traced and waits until nothing traps in it, by its own number; 0:
-  // none does.
+  // The pid, in its own numbering, of a process that wants to be traced and waits until nothing in
+  // it traps; 0: there is none.
   uint64_t tracee() const { return count(offsetof(abi::SessionWords, tracee)); }
   void answer_tracee() const { store(offsetof(abi::SessionWords, tracee), 0); }
   uint64_t denied() const { return count(offsetof(abi::SessionWords, denied)); }
-  // System calls that djtap has found denied, for script errors that these cause.
+  // Adds system calls that djtap has found denied, for script errors that these cause.
   void add_denied(uint64_t calls) const {
     store(offsetof(abi::SessionWords, denied), denied() | calls);
   }
   uint64_t skipped(abi::Skip why) const {
     return count(offsetof(abi::SessionWords, skipped) + sizeof(uint64_t) * why);
   }
-  // Processes of the session that have executed another program.
+  // How many processes of the session have executed another program.
   uint64_t executed() const {
     return count(offsetof(abi::SessionWords, executed) + offsetof(abi::ExecutedPrograms, count));
   }
-  // The name of the i-th such program as the target has left it, and how many; "": there is none.
+  // The name of the i-th such program, as the target has left it, and how often it was executed;
+  // "": there is none.
   std::pair<std::string, uint64_t> executed_program(uint32_t i) const {
     const uint64_t at = offsetof(abi::SessionWords, executed) +
                         offsetof(abi::ExecutedPrograms, programs) +
@@ -45,15 +46,15 @@ class ToldWords {
     arena_.copy(words_ + at, name, sizeof name - 1);
     return {name, count(at + offsetof(abi::ExecutedProgram, count))};
   }
-  // Why the session must end; kNoEnd also where the word is none of the reasons.
+  // Why the session must end; kNoEnd, too, where the word is none of the reasons.
   abi::EndReason end_wanted() const {
     const auto word = arena_.word(words_ + offsetof(abi::SessionWords, end_wanted));
     return word.one_of(abi::kEndForFilter).value_or(abi::kNoEnd);
   }
 
-  // How often the target's loader has said something.
+  // How many events the target's loader has reported.
   uint32_t loader_events() const { return arena_.word<uint32_t>(loader_bell()).number(); }
-  // Address of the word that says so, where djtap waits for it to change.
+  // Address of the word that counts these events, where djtap waits for it to change.
   uint64_t loader_bell() const { return talk() + offsetof(abi::LoaderTalk, events); }
   void set_loader_awaits(abi::LoaderAwaits awaits) const {
     arena_.store<uint32_t>(talk() + offsetof(abi::LoaderTalk, awaits), awaits);
