@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// GotSlots: words of GOTs through which linkage stubs jump to probed functions. While a session's
-// jumps stand these words lead to their detours, so that a call from another module, or to an
-// exported function of its own, is spared one jump. Each is a PatchSite like others
-// (PatchSite::word): looked at before it is written, journaled, put back. The entry's own jump
-// stands all the same.
+// GotSlots holds words of GOTs through which linkage stubs jump to probed functions. While a
+// session's jumps stand these words lead to the detours. So a call from another module, or a call
+// to an exported function of the module itself, is spared one jump. Each word is a PatchSite like
+// others (PatchSite::word): djtap looks at it before it writes it, enters it in the journal, and
+// puts it back. The entry's own jump stands all the same.
 #pragma once
 #include <cstddef>
 #include <vector>
@@ -15,32 +15,33 @@
 
 namespace dj {
 
-// A word of a GOT, by its ELF address, and what it holds.
+// GotSlot: a word of a GOT, by its ELF address, and what it holds.
 struct GotSlot {
   uint64_t address = 0, value = 0;
 };
-// Those of `module` that only linkage stubs jump through, as they are in `memory`; ascending. Empty
-// where there are none or they cannot be read.
+// Returns the words of `module` that only linkage stubs jump through, as they are in `memory`;
+// ascending. Empty where the module has none or they cannot be read.
 std::vector<GotSlot> read_got_slots(const MappedModule& module, const RunningMemory& memory);
 
-// A jump at the first byte that its handlers precede, so that who comes by the detour misses none.
+// Whether the site is a jump at the very byte that its handlers precede: a thread that comes by the
+// detour then misses none of them.
 bool is_plain_jump(const PatchSite& site);
 
 class GotSlots {
  public:
   GotSlots() = default;  // none
-  // Words of `modules`, as mapped by `pid`, that hold the first byte's address of a plain jump
-  // among `sites`. Only those that nothing but a linkage stub reads (R_X86_64_JUMP_SLOT): what a
-  // program compares stays. The process may run: words that change later are left alone. pid 0: no
-  // words.
+  // Takes the words of `modules`, as mapped by `pid`, that hold the first byte's address of a plain
+  // jump among `sites`. It takes only words that nothing but a linkage stub reads
+  // (R_X86_64_JUMP_SLOT): what a program compares stays. The process may run; a word that changes
+  // later is left alone when it is to be written. pid 0: no words.
   GotSlots(const std::vector<MappedModule>& modules, pid_t pid,
            const std::vector<PatchSite>& sites);
-  // `sites` have their detours now.
+  // Points the words at the detours that `sites` have now, and then does what follow() does.
   void aim(const std::vector<PatchSite>& sites);
-  // Words whose site will not be patched become Skipped.
+  // Makes Skipped each word whose site djtap will not patch.
   void follow(const std::vector<PatchSite>& sites);
   SiteList all();
-  // Words that there are, wherever they lead.
+  // How many words the modules have, wherever they lead.
   size_t words_seen() const { return words_seen_; }
 
  private:

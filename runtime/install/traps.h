@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Traps: SIGTRAP as one installation has it. Holds the look-up table in which the agent's SIGTRAP
+// Traps holds SIGTRAP for one installation. It owns the look-up table in which the agent's SIGTRAP
 // action finds detours, sets that action and gives it back, and tells how often threads have
 // trapped at each address.
 #pragma once
@@ -17,8 +17,8 @@ namespace dj {
 class Traps {
  public:
   Traps() = default;
-  // `layout` gives the room of the table. is_shared: of objects that came later; the session's
-  // first installation has set SIGTRAP up and owns the action.
+  // `layout` gives the room of the table. is_shared: the installation is of dlopened objects; the
+  // session's first installation has set SIGTRAP up and owns the action.
   Traps(const Layout& layout, bool is_shared);
 
   bool is_shared() const { return is_shared_; }
@@ -26,39 +26,41 @@ class Traps {
   bool is_installed() const { return setup_.installed(); }
   // SIGTRAP is the session's.
   bool is_set() const { return is_installed() || is_shared_; }
-  // May more sites be an int3?
+  // Whether more sites may be an int3.
   bool may_trap() const;
   const TrapRoom& room() const { return room_; }
   // The table in the arena. There must be one: a layout with handlers in the target has it.
   abi::TrapTable& table() const { return *reinterpret_cast<abi::TrapTable*>(room_.table); }
   abi::TrapWords& words() const { return *reinterpret_cast<abi::TrapWords*>(room_.data); }
 
-  // Fills the table with int3 and guard bytes of Registered sites, which must all find room, and
-  // tells the agent of it. handler, restorer: addresses of the agent's entries.
+  // Fills the table with the int3 and guard bytes of Registered sites, which must all find room,
+  // and tells the agent of the table. handler, restorer: addresses of the agent's entries.
   void fill(const SessionMemory& memory, const SiteList& sites, uint64_t handler,
             uint64_t restorer);
   // Enters one more address and its detour; false: the table is full.
   bool insert(uint64_t address, uint64_t detour);
-  // Behind fill() and instead of install(): SIGTRAP stays the program's.
+  // Leaves SIGTRAP to the program. Call it after fill() and instead of install().
   void refuse();
-  // The program waits for withdraw_traps() of the installation; `why`: kNoSigreturn, kTraced ...
+  // Makes the program wait for withdraw_traps() of the installation. `why`: kNoSigreturn, kTraced
+  // ...
   void want_none(uint64_t why);
-  // What want_none() or the agent has written; 0: nothing is wanted, or all traps are gone.
+  // Returns what want_none() or the agent has written; 0: neither has, or all traps are out
+  // already.
   uint64_t wanted_none() const;
 
-  // The ThreadTable that the action has.
+  // Address of the ThreadTable that holds the program's own action.
   uint64_t threads() const { return setup_.threads(); }
   Status install(Stopped& stopped, Journal& journal) { return setup_.install(stopped, journal); }
   Status remove(Stopped& stopped) { return setup_.remove(stopped); }
-  // Threads that have hit an int3 and have not got their SIGTRAP go on in the detour, as if they
-  // had; also at one that was switched off since.
+  // Sends threads that have hit an int3, and have not got their SIGTRAP, to the detour, as if they
+  // had got it; also at an int3 that was switched off since.
   Status take_back(Stopped& stopped) const;
 
-  // How often threads have trapped at an address; 0 where there is no table.
+  // Returns how often threads have trapped at an address; 0 where there is no table.
   uint64_t hits(uint64_t address) const;
-  // The same at these guards of the site (bits of PatchSite::guards()).
+  // The same for these guards of the site (bits of PatchSite::guards()).
   uint64_t hits(const PatchSite& site, uint32_t guards) const;
-  // Bytes of the look-up table for the sites that were there when the session began.
+  // Returns the bytes of the look-up table for the sites that were there when the session began.
   uint64_t bytes() const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Trial: what main() would own for one installation, with handlers written by hand instead of
+// Trial holds what main() would own for one installation, with handlers written by hand instead of
 // LLVM's: each counts its hits in the arena. (Tests only.)
 #pragma once
 #include <gtest/gtest.h>
@@ -26,7 +26,8 @@ constexpr uint64_t kCountersAt = 2048;  // behind the header
 constexpr uint64_t kTrapOffset = 4096, kTrapBytes = 128 << 10, kTrapDataOffset = 512 << 10;
 constexpr uint64_t kCodeBytes = 8192;
 
-// Little programs for the code area. The arena lies below 2 GB, so its words have 32-bit addresses.
+// Code: little programs for the code area. The arena lies below 2 GB, so its words have 32-bit
+// addresses.
 struct Code {
   std::vector<uint8_t> bytes;
   void put(std::initializer_list<uint8_t> more) { bytes.insert(bytes.end(), more); }
@@ -37,8 +38,9 @@ struct Code {
   }
 };
 
-// dj_handler_0: lock incq counter; ret.  The agent's entries: a hook that does nothing, and a
-// SIGTRAP action that takes the detour's address from a word of the arena (one int3 site).
+// Links by hand. dj_handler_0, dj_handler_1: lock incq counter; ret. The agent's entries: a hook
+// that does nothing, and a SIGTRAP action that takes the detour's address from a word of the arena
+// (one int3 site).
 inline Result<Linked> link_by_hand(uint64_t arena, uint64_t base, std::span<uint8_t> working) {
   Code code;
   Linked linked;
@@ -76,7 +78,7 @@ struct Trial {
   Plan plan;
   Layout layout;
   std::vector<HandlerAbi> abis;
-  // Several may share it.
+  // Several Trials may share it.
   std::shared_ptr<ModuleCodes> codes =
       std::make_shared<ModuleCodes>([](const std::string& path) { return read_text(path); });
   std::vector<MappedModule> modules;
@@ -119,7 +121,7 @@ struct Trial {
     }
     FAIL() << "no module " << part;
   }
-  // What would be patched.
+  // Plans what would be patched.
   DetourPlan plan_all(PatchOptions options, bool has_rseq) {
     TargetFacts facts;
     facts.has_rseq = has_rseq;
