@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArmReport: what arming a target has come to, in numbers.
+// ArmReport says in numbers what arming a target has come to.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -7,21 +7,22 @@
 
 namespace dj {
 
-// Times in nanoseconds.
+// InstallTimes: what arming took; times in nanoseconds.
 struct InstallTimes {
   uint64_t prepare_ns = 0, link_ns = 0, detours_ns = 0;  // before arm()
   uint64_t move_ns = 0, patch_ns = 0;                    // of arm()
   uint64_t copied_pages = 0, copy_ns = 0;                // of text, before arm() and beside it
   uint64_t live_ns = 0;                                  // writing text while the program runs
-  size_t rebound_calls = 0;                              // written later (rebound_calls.h),
+  size_t rebound_calls = 0;                              // written later (call_rebinding.h),
   uint64_t rebinding_ns = 0;  // for which the target stood so long at a time, at most
 };
 
-// What was done while the program ran: "; while it ran ..."; empty: nothing.
+// Says how long text was patched while the program ran: "; patched while it ran: 1.0 ms"; empty:
+// none was.
 std::string to_string(const InstallTimes& times);
 
 // SiteMemory: what the places of a session take of the target's memory, in bytes, all places
-// together. Without the script's own data, and without the texts that probefunc() and pp() give.
+// together. It leaves out the script's own data, and the texts that probefunc() and pp() give.
 struct SiteMemory {
   size_t places = 0;     // patched, or once so
   uint64_t detours = 0;  // code, with the agent's system call hooks
@@ -42,7 +43,7 @@ struct ArmReport {
   InstallTimes times;
   SiteMemory memory;
   uint64_t pause_ns = 0;  // how long the target stood still: all stops up to arm() together
-  // timer.profile: samples of running threads that were taken, and that were not.
+  // timer.profile: how many samples of running threads were taken, and how many were not.
   bool samples = false;
   uint64_t samples_taken = 0, samples_left_out = 0;
 };

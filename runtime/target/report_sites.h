@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sites of a target as text on stderr.
+// report_sites() and its siblings print the sites of a target as text on stderr.
 #pragma once
 #include <vector>
 
@@ -7,11 +7,12 @@
 
 namespace dj {
 
-// One line a site (--probes).
+// Prints one line a site (--probes).
 void report_sites(const std::vector<InstalledSite>& sites);
-// Those that are no plain jump, with the reason and their guard traps; the first hundred.
+// Prints the sites that are no plain jump, with the reason and their guard traps: the first
+// hundred, and the number of the others.
 void report_unusual_sites(const std::vector<InstalledSite>& sites);
-// Warnings about sites that could not be armed at all, one line a reason.
+// Warns of the sites that could not be armed at all: one line a reason.
 void warn_skipped_sites(const std::vector<InstalledSite>& sites);
 
 }  // namespace dj

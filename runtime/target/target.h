@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Target: what a session probes. ProcessTarget is a process, FakeTarget some bytes of a test. The
-// session knows of its targets what stands here, and nothing else.
+// Target is what a session probes. ProcessTarget is a process, FakeTarget some bytes of a test. The
+// session knows nothing of its targets but what stands here.
 //
 // A set of detours comes into a target by map(), build_detours(), place() and arm(), in this order:
-// once when the session begins, and once for objects that come later. Functions that have no other
-// note may be called while the target runs.
+// once when the session begins, and once for each set of dlopened objects. The session may call a
+// function that has no other note while the target runs.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -27,13 +27,13 @@
 
 namespace dj {
 
-// DlopenedObjects: objects that the target has opened since it was looked at last.
+// DlopenedObjects: objects that the target has opened since find_objects() looked last.
 struct DlopenedObjects {
   std::vector<MappedModule> modules;  // all of the target: those that are known, then the new ones
   size_t first_new = 0;               // == modules.size(): none
 };
 
-// ForksLeft: processes that the target has forked, and which live longer than the session.
+// ForksLeft: processes that the target has forked and that live longer than the session.
 struct ForksLeft {
   size_t count = 0;                   // whose probes were taken out
   size_t living = 0;                  // of them
@@ -45,81 +45,83 @@ class Target {
  public:
   virtual ~Target() = default;
 
-  // What can be probed, ascending by address; know() changes it.
+  // What can be probed, ascending by address. know() changes it.
   virtual const std::vector<MappedModule>& objects() const = 0;
-  // What patches of objects that come from now on may assume.
+  // What patches of objects that the target opens from now on may assume.
   virtual TargetFacts facts() const = 0;
   // What the arena's header says of the target (SessionFacts::target_pid and what follows it).
   virtual SessionFacts arena_facts() const = 0;
-  // The numbers that the agent's code needs of the target; behind the first map().
+  // The numbers that the agent's code needs of the target. Call it after the first map().
   virtual AgentPlaces agent_places() const = 0;
 
   // Maps code areas, stubs and a journal for these detours, and at the first call the session's
-  // arena, at layout.base in djtap and in the target; changes the plan where the target cannot do
-  // what it says. A target that was launched stands until arm(), one that runs stands only for the
+  // arena, at layout.base in djtap and in the target. Changes the plan where the target cannot do
+  // what it says. A target that was launched stands until arm(); one that runs stands only for the
   // mapping. layout: lives as long as the target.
   virtual Result<CodeAreas> map(DetourPlan& plan, const Layout& layout) = 0;
-  // Takes the detours that were built in the areas which map() has given. Sites that the target
+  // Takes the detours that build_detours() has built in the areas of map(). Sites that the target
   // cannot carry become Skipped. header: djtap's own copy of the formatted arena's.
   virtual void place(Detours detours, const abi::Header& header) = 0;
-  // Leads the target's text to the detours that were placed last, and lets it run. Verifies all old
-  // bytes first; sites() tells what became of each place. What is written when it fails is taken
-  // out.
+  // Leads the target's text to the detours that were placed last, and lets the target run. Verifies
+  // all old bytes first. sites() tells what became of each place. When it fails, it takes out what
+  // it has written.
   virtual Status arm() = 0;
-  // Instead of arm(), or when it has failed: gives back what was mapped last, as far as no text
-  // leads there.
+  // Gives back what was mapped last, as far as no text leads there. Call it instead of arm(), or
+  // when arm() has failed.
   virtual void abandon() = 0;
-  // Puts all bytes back and verifies them, unmaps what no thread needs any more. Idempotent. When
-  // it fails, `is_in_text()` tells whether places are left.
+  // Puts all bytes back and verifies them; unmaps what no thread needs any more. Idempotent. When
+  // it fails, is_in_text() tells whether places are left.
   virtual Status restore() = 0;
   virtual bool is_in_text() = 0;
-  // The same for all processes that the target has forked; behind restore(), or when it has ended.
+  // Does what restore() does for all processes that the target has forked. Call it after restore(),
+  // or when the target has ended.
   virtual ForksLeft restore_forks() = 0;
-  // Leaves what later sessions can use; behind arm().
+  // Leaves what later sessions can use. Call it after arm().
   virtual void keep() = 0;
 
-  // Switches these handlers on or off: when it returns, each thread that comes to a probe finds it
-  // so. The target stands only where text has to be written again.
+  // Switches these handlers on or off. When it returns, each thread that comes to a probe finds it
+  // so. The target stands only where djtap has to write text again.
   virtual Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) = 0;
-  // Does what is due while the target runs: call it every loop iteration. Reports on stderr what
+  // Does what is due while the target runs. Call it every loop iteration. Reports on stderr what
   // the user must know.
   virtual void poll() = 0;
-  // Why the session must end now, for the target's sake; empty: it need not.
+  // Why the session must end now because of the target; empty: it may go on.
   virtual std::string why_over() const = 0;
-  // One tick of a timer.profile probe, by its index in Plan::host_probes.
+  // Takes the samples of one tick of a timer.profile probe, given by its index in
+  // Plan::host_probes.
   virtual void sample(size_t host_probe) = 0;
-  // Reports, once for each place, jump tables that were read wrong. poll() does; call it at the end
-  // as well.
+  // Reports, once for each place, jump tables that djtap has read wrong. poll() calls it; call it
+  // at the end as well.
   virtual void report_misread_tables() = 0;
 
   // The number of an event: objects came or went, and the target waits for answer_objects(). Empty:
-  // there is none.
+  // there is no event.
   virtual std::optional<uint32_t> objects_event() const = 0;
   virtual void answer_objects(uint32_t event) = 0;
-  // Whether the target waits from now on: not while djtap is stopped. What happens meanwhile
-  // objects_event() tells later.
+  // Sets whether the target waits for answers from now on: it must not while djtap is stopped.
+  // objects_event() later tells what happened meanwhile.
   virtual void let_wait(bool waits) = 0;
-  // Looks what is there now; sites in objects that were unmapped become Gone.
+  // Looks which objects are mapped now. Sites in objects that were unmapped become Gone.
   virtual Result<DlopenedObjects> find_objects() = 0;
-  // These are known from now on, probed or not.
+  // Takes these objects as known from now on, probed or not.
   virtual void know(const DlopenedObjects& objects) = 0;
 
-  // All places, in the order in which their sets came; of the last set alone; of those the ones
-  // that are Skipped.
+  // sites(): all places, in the order in which their sets came. latest_sites(): those of the last
+  // set. skipped_sites(): those that are Skipped, at least of the first set.
   virtual std::vector<InstalledSite> sites() const = 0;
   virtual std::vector<InstalledSite> latest_sites() const = 0;
   virtual std::vector<InstalledSite> skipped_sites() const = 0;
-  // The first set's places are not all Skipped.
+  // Whether at least one place of the first set is not Skipped.
   virtual bool can_be_hit() const = 0;
-  // Objects that come later must be looked at even where the script probes nothing in them.
+  // Whether djtap must look at dlopened objects even where the script probes nothing in them.
   virtual bool watches_objects() const = 0;
-  // What arm() came to, of the first set.
+  // What arm() came to for the first set.
   virtual ArmReport report() const = 0;
-  // The first set as text (--dump=detours); behind place().
+  // Prints the first set (--dump=detours). Call it after place().
   virtual std::string dump_detours() const = 0;
-  // Warns of parts of the target that no probe reaches; behind arm().
+  // Warns of parts of the target that no probe reaches. Call it after arm().
   virtual void warn_of_unprobed() = 0;
-  // Semaphores of marks that were not raised since it was asked last: there was no room.
+  // Returns how many semaphores of marks were not raised, for want of room, since the last call.
   virtual size_t take_unraised() = 0;
 };
 

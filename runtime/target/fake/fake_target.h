@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FakeTarget: a Target for tests. Its objects are real ELF files, whose text is copied into bytes
-// of the test; its clock stands until the test moves it. It shows what the engine does to text
+// FakeTarget is a Target for tests. Its objects are real ELF files, whose text it copies into bytes
+// of the test. Its clock stands until the test moves it. It shows what the engine does to text
 // without a process. (Tests only.)
 #pragma once
 #include <cstdint>
@@ -25,7 +25,7 @@ class FakeMemory final : public TextMemory {
   Status read(uint64_t address, std::span<uint8_t> bytes) const override;
   Status write(uint64_t address, std::span<const uint8_t> bytes) const override;
   size_t read_ranges(std::span<const AddressRange> ranges, uint8_t* bytes) const override;
-  // All of it, to compare.
+  // All bytes, to compare.
   const std::map<uint64_t, std::vector<uint8_t>>& all() const { return ranges_; }
 
  private:
@@ -39,12 +39,12 @@ class FakeTarget : public Target {
   explicit FakeTarget(const TargetFacts& facts = TargetFacts(), uint64_t code_at = 0)
       : facts_(facts), code_at_(code_at) {}
 
-  // Opens or closes an object as a loader would: it is among find_objects() then.
+  // Opens or closes an object as a loader would: find_objects() then tells of it.
   void open(const std::string& path, const arch::ModuleText& text, uint64_t bias);
   void close(const std::string& path);
   FakeMemory& memory() { return memory_; }
   void pass(uint64_t ns) { now_ns_ += ns; }  // of time
-  // The sets that came; the last one.
+  // The set of detours that came last.
   Detours& latest() { return sets_.back().detours; }
 
   const std::vector<MappedModule>& objects() const override { return known_; }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ProcessTarget: a process as a Target. It stops the process by ptrace, maps the session's memory
+// ProcessTarget is a process as a Target. It stops the process by ptrace, maps the session's memory
 // into it, and leads its text to detours (runtime/install). The files process_*.cpp beside this one
 // hold an ability each.
 #pragma once
@@ -26,7 +26,7 @@ namespace dj {
 // ProcessInput: what a ProcessTarget must know besides its process.
 struct ProcessInput {
   TargetFacts facts;              // of the process, those that the handlers are compiled for
-  bool writable_text = false;     // of objects that come later, text is trusted (trust_writable())
+  bool writable_text = false;     // writable text of dlopened objects is trusted (trust_writable())
   bool thread_rows = true;        // threads may count in rows of their own (thread_rows.h)
   uint64_t capture_handlers = 0;  // that the arena has room for (capture_handlers())
 };
@@ -52,10 +52,10 @@ class ProcessTarget : public Target {
   void keep() override;
 
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) override;
-  // Gives the text of places back whose handlers have been off for 300 ms, gives hot guards another
-  // form, takes out what may trap when the program asks for a signal stack that is too small for
-  // it, leads calls straight to detours in a program that computes, and tells debuggers of new
-  // code.
+  // Restores the original text at sites whose handlers have been off for 300 ms. Gives hot guards
+  // another form. Takes out all places that may trap when the program asks for a signal stack that
+  // is too small for a trap. Leads calls straight to detours in a program that computes. Tells
+  // debuggers of new code.
   void poll() override;
   std::string why_over() const override;
   void sample(size_t host_probe) override;
@@ -74,7 +74,7 @@ class ProcessTarget : public Target {
   bool watches_objects() const override { return first().has_trap(); }
   ArmReport report() const override;
   std::string dump_detours() const override { return dump(first().detours()); }
-  // Of processes that it had started before the session.
+  // Warns of processes that the target had started before the session.
   void warn_of_unprobed() override;
   size_t take_unraised() override { return std::exchange(watch_.unraised, 0); }
 
@@ -110,12 +110,13 @@ class ProcessTarget : public Target {
   void abandon_dlopened();
   void close_loader_talk();
   // process_watch.cpp
-  // Asked of a target that stands: one that runs may execute another program meanwhile, at whose
-  // addresses anything may be.
+  // Whether the session's memory is still in the target. Call it while the target stands: one that
+  // runs may execute another program meanwhile, at whose addresses there may be other things.
   bool is_in_target(const Stopped& stopped) const;
   Status do_text_work(bool if_awaited);  // if_awaited: only if a place is to be written again
   void warn_of_denied();
-  // Before the first handler runs: those do without what seccomp filters deny. Which calls.
+  // Makes handlers do without the system calls that seccomp filters deny; returns these calls. Call
+  // it before the first handler runs.
   Result<uint64_t> obey_filters(const Stopped& stopped);
   void cool(Installation& installation);
   void lead_calls();
@@ -133,9 +134,10 @@ class ProcessTarget : public Target {
   const Layout* layout_ = nullptr;
   abi::Header header_ = {};
   std::deque<ProbeSet> sets_;  // the first: of the session's begin
-  // Of objects that could not be probed: some thread may be in its code yet, and own_code lists it.
+  // Sets of objects that djtap could not probe: a thread may be in their code yet, and own_code
+  // lists it.
   std::deque<ProbeSet> spent_;
-  // From map() to arm(), and never of a process that runs meanwhile.
+  // Held: the stopped threads, from map() to arm(); never those of a process that runs meanwhile.
   struct Held {
     std::optional<Stopped> stopped;
     UnstartedChild unstarted;  // dies before `stopped`
@@ -145,7 +147,7 @@ class ProcessTarget : public Target {
     std::vector<MappedModule> known;
     ModuleWatch watch;
     KnownMaps maps;              // empty before the first of them
-    uint32_t answered = 0;       // what the loader has been told
+    uint32_t answered = 0;       // the event that answer_objects() answered last
     std::string gs_base_setter;  // an object that was opened and may set the gs base
   } objects_;
   struct Threads {
@@ -166,14 +168,15 @@ class ProcessTarget : public Target {
   } watch_;
 };
 
-// Fails (Unsupported) where a thread catches system calls: those of handlers would never come back.
+// Fails (Unsupported) where a thread catches system calls: those of handlers would never return.
 Status check_uncaught(const Stopped& stopped);
 
-// What handlers that make none of these system calls (runtime/shared/denied.h) cannot do: "; reads
-// of memory are errors"; empty: they do without.
+// Says what handlers that make none of these system calls (runtime/shared/denied.h) cannot do: ";
+// reads of memory are errors"; empty: they can do all.
 const char* what_fails(uint64_t denied);
 
-// Where the arena of this session can lie: free in djtap and in `process` (null: djtap alone).
+// Returns where the arena of this session can lie: free in djtap and in `process` (null: djtap
+// alone). Fails when there is no such place.
 Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes);
 
 }  // namespace dj

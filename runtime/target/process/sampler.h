@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sampler: timer.profile. At each tick the threads of the target that run are stopped by ptrace one
-// after the other, sent to code that runs the probe's handler as a probe at that very instruction
-// would, and let go. No signal is sent, and between two ticks nobody is traced: system calls go on
-// as if nothing had happened (stopped.h).
+// Sampler takes the samples of timer.profile. At each tick it stops the running threads of the
+// target by ptrace, one after the other. It sends each to code that runs the probe's handler as a
+// probe at that very instruction would, and lets it go. It sends no signal, and traces no thread
+// between two ticks: system calls go on as if nothing had happened (stopped.h).
 #pragma once
 #include <sys/types.h>
 
@@ -22,16 +22,17 @@ class Sampler {
   Sampler(pid_t pid, std::optional<int64_t> rseq_offset, const ArenaView& arena)
       : pid_(pid), rseq_offset_(rseq_offset), arena_(arena) {}
 
-  // What a probe needs: the code of arch::build_sample(), the address of its `done`, a word that is
-  // not 0 until the sampled thread has come back, and that of the word of SiteInfo::pc.
+  // Point: what a probe needs. `code`: address of the code of arch::build_sample(). `done`: address
+  // of a word that is not 0 until the sampled thread has come back. `pc`: address of the word of
+  // SiteInfo::pc.
   struct Point {
     uint64_t code = 0, done = 0, pc = 0;
   };
-  // One sample of each thread that runs now. Waits for each, but not long. is_left_alone: of a
-  // thread that stands at this address none is taken.
+  // Takes one sample of each thread that runs now. Waits at most 20 ms for each thread to come
+  // back. is_left_alone: says whether a thread at this address must not be sampled.
   void run(const Point& point, const std::function<bool(uint64_t)>& is_left_alone);
 
-  // Samples of running threads that were taken, and that were not: the thread was in djtap's code,
+  // How many samples of running threads it took, and how many not: the thread was in djtap's code,
   // at a signal, or where it must not be interrupted.
   uint64_t taken() const { return taken_; }
   uint64_t left_out() const { return left_out_; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TracedProcess: a process that djtap has launched or is to attach to, as it is before anything is
-// done to it.
+// TracedProcess holds a process that djtap has launched or is to attach to, before djtap changes
+// it.
 #pragma once
 #include <sys/types.h>
 
@@ -18,8 +18,8 @@
 
 namespace dj {
 
-// UnstartedChild: a launched program that nobody has let run yet; killed when this dies. As far as
-// its user can see it was never started.
+// UnstartedChild: a launched program that djtap has not let run yet. The destructor kills it: for
+// its user it was never started.
 class UnstartedChild {
  public:
   UnstartedChild() = default;
@@ -37,8 +37,8 @@ class UnstartedChild {
   pid_t pid_ = 0;
 };
 
-// TracedProcess: the target as it is before anything is done to it. A launched one stands before
-// its first constructor (launch.h) until the session lets it go (or this object dies); a running
+// TracedProcess: the target before djtap changes it. A launched one is ptrace-stopped before its
+// first constructor (launch.h) until the session lets it go, or this object is destroyed. A running
 // one runs on.
 struct TracedProcess {
   pid_t pid = 0;
@@ -50,22 +50,23 @@ struct TracedProcess {
   bool rseq_registered = false;  // or will be; both by find_rseq()
   int64_t rseq_offset = 0;
 
-  // Executes the child's program.
+  // Executes the child's program, and stops it there.
   static Result<TracedProcess> launch(ForkedChild child);
-  // Only looks; nothing of the process is stopped.
+  // Looks at a running process without stopping it. Fails if djtap may not trace it, or another
+  // djtap has its probes there.
   static Result<TracedProcess> open(pid_t pid);
-  // Where the threads' rseq areas are. A running process is stopped for it only if glibc does not
-  // say so.
+  // Finds where the threads' rseq areas are. It stops a running process for that only if glibc does
+  // not say so.
   Status find_rseq();
   // Paths of its modules for resolve(): the executable first, no vdso.
   std::vector<std::string> module_paths() const;
-  // What patches may assume; behind find_rseq(). has_rseq: handlers trust the rseq areas. A running
-  // process is stopped for it only if seccomp filters confine it. facts().read_word is good as long
-  // as the process is not held by a session.
+  // Returns what patches may assume. Call it after find_rseq(). has_rseq: handlers trust the rseq
+  // areas. It stops a running process only if seccomp filters confine it. facts().read_word is good
+  // as long as no session holds the process.
   Result<TargetFacts> facts(bool has_rseq) const;
 };
 
-// Reads words in the memory of this process, which may run.
+// Returns a reader of words in the memory of this process, which may run.
 ReadWord word_reader(pid_t pid);
 
 }  // namespace dj

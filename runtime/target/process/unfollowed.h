@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Unfollowed processes: those of the target's that no probe reaches. Some the target had started
-// before the session; others execute another program.
+// warn_of_earlier() warns of unfollowed processes: those of the target's that no probe reaches.
+// Some the target had started before the session; others execute another program.
 #pragma once
 #include <sys/types.h>
 
@@ -9,15 +9,17 @@
 
 namespace dj {
 
-// Processes that `target` has started, and theirs, and so on, ascending. The list has no
-// zombies. It has neither djtap, nor what djtap has started, nor whoever has started djtap.
+// Returns the processes that `target` has started, those that these have started, and so on,
+// ascending. It leaves out zombies, djtap, the processes that djtap has started, and djtap's
+// ancestors.
 std::vector<pid_t> descendants(pid_t target);
 
-// A warning, if processes that `target` has started do not have the memory of the session with this
-// inode: they are older than it. To be called when the probes are armed.
+// Warns if processes that `target` has started do not have the memory of the session with this
+// inode: they are older than it. Call it when the probes are armed.
 void warn_of_earlier(pid_t target, uint64_t inode);
 
-// "1 (a), 2 (b)" of processes as they are now, the first ones. Empty where none is alive.
+// NamedProcesses: "1 (a), 2 (b)", the first eight of these processes that live now. Empty where
+// none is alive.
 struct NamedProcesses {
   size_t count = 0;  // of those that live
   std::string names;
