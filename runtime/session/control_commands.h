@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The commands of --control: which probes of the session run now.
-//   list [N|GLOB]      every site, or those meant: the number, and the line of --probes; a site with
-//                      several handlers has a line for each: N.0, N.1 ...
+// run_control_command() runs the commands of --control, which tell and change which probes of the
+// session run now:
+//   list [N|GLOB]      every site, or those meant: the number, and the line of --probes; a site
+//                      with several handlers has a line for each: N.0, N.1 ...
 //   enable N|GLOB      the site or handler with this number, or all sites whose symbol matches
 //   disable N|GLOB
 #pragma once
@@ -12,7 +13,7 @@
 
 namespace dj {
 
-// One line of a client, as ControlSocket::Run wants it.
+// Runs one line of a client; takes and gives what ControlSocket::Run does.
 Result<std::string> run_control_command(Session& session, const std::string& line);
 
 }  // namespace dj

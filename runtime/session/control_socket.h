@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ControlSocket: --control PATH: a UNIX stream socket on which others send djtap one command a
-// line. Every answer ends with a line "ok" or "error: ...".
+// ControlSocket is --control PATH: a UNIX stream socket on which other programs send djtap one
+// command a line. Every answer ends with a line "ok" or "error: ...".
 #pragma once
 #include <functional>
 #include <list>
@@ -12,16 +12,17 @@ namespace dj {
 
 class ControlSocket {
  public:
-  // A fresh socket at `path` that only this user may connect to. Fails if something is there.
+  // Makes a fresh socket at `path` to which only this user may connect. Fails if there is a file at
+  // `path`.
   static Result<ControlSocket> listen(const std::string& path);
   ControlSocket(ControlSocket&& other) noexcept;
   ControlSocket& operator=(ControlSocket&&) = delete;
   ~ControlSocket();  // removes the path
 
-  // Readable whenever serve() has something to do.
+  // A descriptor that is readable whenever serve() has work to do.
   int fd() const { return epoll_; }
-  // `run`: from a line without its end to the answer's text (several lines or none, each with its
-  // end), or an error.
+  // Run: takes a line without its end. Gives the answer's text (several lines or none, each with
+  // its end), or an error.
   using Run = std::function<Result<std::string>(const std::string& line)>;
   void serve(const Run& run);
 

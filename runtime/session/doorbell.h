@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doorbell: a thread that waits at a futex word of the arena, and makes a descriptor readable when
-// the word has changed: so the loop hears of it as it hears of all else.
+// Doorbell is a thread that waits at a futex word of the arena, and makes a descriptor readable
+// when the word has changed. So the loop waits for the word as it waits for descriptors.
 #pragma once
 #include <atomic>
 #include <cstdint>
@@ -12,14 +12,14 @@ namespace dj {
 
 class Doorbell {
  public:
-  // word: an address in the arena, which must outlive this object.
+  // word: its address in the arena. The arena must outlive this object.
   explicit Doorbell(uint64_t word);
   Doorbell(const Doorbell&) = delete;
   ~Doorbell();
-  // Readable when the word has changed since the last answer(). -1: there is no thread that waits,
-  // so the caller has to look at the word often.
+  // A descriptor that is readable when the word has changed since the last answer(). -1: no thread
+  // waits, so the caller has to look at the word often.
   int fd() const { return thread_ ? fd_ : -1; }
-  // Makes fd() unreadable. Look at the word afterwards.
+  // Makes fd() unreadable. Call it before you look at the word.
   void answer();
 
  private:

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JitCode: functions that a program has compiled while it runs, as it tells of them in one of two
-// forms of perf's: lines of /tmp/perf-PID.map, and records of jit-PID.dump. What stands there is
-// the program's word: numbers are bounded, names are made printable.
+// JitCode holds the functions that a program has compiled while it runs. The program tells of them
+// in one of two forms of perf's: lines of /tmp/perf-PID.map, and records of jit-PID.dump. djtap
+// does not trust what the program says: it bounds numbers, and makes names printable.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -21,14 +21,14 @@ class JitCode {
  public:
   static constexpr size_t kMost = 131'072;  // functions at a time
 
-  // Replaces functions that overlap the new one. Returns false if the numbers cannot be a
-  // function's.
+  // Adds a function; replaces functions that overlap it. Returns false if the numbers cannot be a
+  // function's, or the name is empty. A full JitCode drops it.
   bool add(uint64_t begin, uint64_t size, std::string_view name);
-  // A collector of garbage has moved it.
+  // Moves the function that begins at `from` to `to`: a garbage collector has moved it.
   void move(uint64_t from, uint64_t to);
   const std::map<uint64_t, JitFunction>& functions() const { return functions_; }  // by begin
   bool is_full() const { return functions_.size() >= kMost; }
-  // How often something has changed.
+  // How often a function was added or moved.
   uint64_t changes() const { return changes_; }
 
  private:
@@ -38,13 +38,13 @@ class JitCode {
   uint64_t changes_ = 0;
 };
 
-// PerfMap: takes a map's text as it grows, in pieces of any size. A line is "START SIZE name", both
-// in hexadecimal.
+// PerfMap: reads a map's text as it grows, in pieces of any size. A line is "START SIZE name", both
+// numbers in hexadecimal.
 class PerfMap {
  public:
   explicit PerfMap(JitCode& code) : code_(code) {}
   void take(std::string_view text);
-  // What comes now is another text. What is known stays until something else lies there.
+  // Begins another text. What is known stays until another function lies there.
   void restart() { rest_.clear(); }
   uint64_t wrong_lines() const { return wrong_; }
 
@@ -56,12 +56,12 @@ class PerfMap {
   uint64_t wrong_ = 0;
 };
 
-// JitDump: takes the records of a dump. read(offset, bytes) fills `bytes`, or is false where the
-// file has not as many yet.
+// JitDump: reads the records of a dump. read(offset, bytes) fills `bytes`; it is false where the
+// file does not have as many yet.
 class JitDump {
  public:
   explicit JitDump(JitCode& code) : code_(code) {}
-  // Takes what is complete; not more than some thousand records. False: there was nothing.
+  // Takes the records that are complete, 20,000 at most. False: there was none.
   template <typename Read>
   bool take(const Read& read) {
     constexpr int kMostAtOnce = 20'000;
@@ -80,15 +80,15 @@ class JitDump {
     }
     return taken > 0;
   }
-  bool is_broken() const { return is_broken_; }  // where it goes on cannot be told
-  uint64_t at() const { return at_; }            // what is behind it has not been taken
+  bool is_broken() const { return is_broken_; }  // no next record can be found
+  uint64_t at() const { return at_; }            // offset of the first record that it has not taken
 
  private:
   static constexpr size_t kHeaderBytes = 40, kRecordBytes = 16;
 
-  // Of the file's header, or of the record that begins so.
+  // Returns the size of the file's header, or of the record that begins so.
   uint64_t bytes_of(std::span<const uint8_t> head);
-  // How much of a record matters: not the code itself.
+  // Returns how many bytes of a record matter: not the code itself.
   static size_t body_bytes(uint64_t size);
   void take_record(std::string_view body);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// JitWatch: names code that the program compiles while it runs, for stacks and samples. Follows the
-// files in which the program tells of it: /tmp/perf-PID.map, and jit-PID.dump, which it has mapped.
+// JitWatch names code that the program compiles while it runs, for stacks and samples. It follows
+// the files in which the program tells of that code: /tmp/perf-PID.map, and jit-PID.dump, which the
+// program has mapped.
 #pragma once
 #include <sys/types.h>
 
@@ -14,15 +15,16 @@
 
 namespace dj {
 
-// GrowingFile: a file that the target writes. Closed when it goes.
+// GrowingFile: a file that the target writes. The destructor closes it.
 class GrowingFile {
  public:
   GrowingFile() = default;
   GrowingFile(const GrowingFile&) = delete;
   ~GrowingFile();
   enum class Found : uint8_t { No, Yes, Refused };
-  // Below the target's root, with its rights. Refused: something else is there than a file of the
-  // target's own user; why() says what. older: a file from before that time is another process's.
+  // Opens the file below the target's root, with the target's rights. No: there is no such file, or
+  // it was last written before `older`, and so is another process's. Refused: what is there is no
+  // file of the target's own user; why() says what it is.
   Found open(pid_t pid, const std::string& path, std::chrono::system_clock::time_point older);
   void close();
   bool is_open() const { return fd_ >= 0; }
@@ -40,11 +42,11 @@ class GrowingFile {
 
 class JitWatch {
  public:
-  // stacks, and `memory`, where they lie for handlers, outlive this object.
+  // `stacks`, and `memory`, where they lie for handlers, outlive this object.
   JitWatch(pid_t pid, StackTables& stacks, std::span<uint8_t> memory);
   JitWatch(const JitWatch&) = delete;
-  // To be called again and again. Handlers know then what the program has told by now, or some
-  // tenths of a second ago.
+  // Reads what the program has added. Call it every loop iteration. Afterwards handlers know the
+  // code that the program has told of by now, or some tenths of a second ago.
   void look();
 
  private:

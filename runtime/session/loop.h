@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The loop: what djtap does while the target runs. Waits for the target's end, a signal, timers and
-// exit(), and empties the rings in between. Holds no ptrace.
+// run_loop() is what djtap does while the target runs. It waits for the target's end, a signal,
+// timers and exit(), and empties the rings in between. It holds no ptrace.
 #pragma once
 #include <signal.h>
 
@@ -17,7 +17,7 @@ enum class Ended : uint8_t {
   Interrupted,    // ending_signals() to djtap
   ExitCalled,     // a handler called exit()
   TooManyErrors,  // -D MAXERRORS
-  OutputClosed,   // nobody reads the script's output any more
+  OutputClosed,   // no program reads the script's output any more
 };
 
 struct LoopTimer {
@@ -38,27 +38,28 @@ struct LoopActions {
   std::function<bool()> exit_requested;
   std::function<bool()> too_many_errors;
   std::function<bool()> output_closed;
-  // Ctrl-Z: true before djtap is stopped, false when it goes on.
+  // Ctrl-Z: called with true before djtap is stopped, with false when it goes on.
   std::function<void(bool)> stopped;
 };
 
-// HeldSignals: scope in which ending_signals() wait for the loop instead of ending djtap, so that
-// they never fall between arming and the loop, or into disarming. So does SIGTSTP (Ctrl-Z): who has
-// stopped the target is not stopped itself.
-// SIGXFSZ does not end djtap either: the write that is too long for RLIMIT_FSIZE fails with EFBIG.
+// HeldSignals: a scope in which ending_signals() wait for the loop instead of ending djtap, so that
+// they never fall between arming and the loop, or into disarming. SIGTSTP (Ctrl-Z) waits, too:
+// while djtap has stopped the target, it is not stopped itself. SIGXFSZ does not end djtap either:
+// a write that is too long for RLIMIT_FSIZE fails with EFBIG.
 class HeldSignals {
  public:
   HeldSignals();
   ~HeldSignals();
   HeldSignals(const HeldSignals&) = delete;
-  // The mask from before, for the child.
+  // The signal mask from before, for the child.
   const sigset_t& before() const { return before_; }
 
  private:
   sigset_t before_;
 };
 
-// Runs until one of Ended. The caller holds HeldSignals; a signalfd takes the signals out.
+// Runs until one of Ended. The caller holds HeldSignals; a signalfd takes the signals. Fails when
+// the system gives no descriptor or timer.
 Result<Ended> run_loop(LoopActions& actions);
 
 }  // namespace dj

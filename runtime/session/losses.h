@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Losses: what hits did not do that they should have done, as a limit was reached or a process left
-// the session. Each is told twice: once while the session runs, and with its number at the end.
+// Losses are what hits should have done and did not do, because they reached a limit or a process
+// left the session. djtap reports each twice: once while the session runs, and with its number at
+// the end.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,7 +22,7 @@ struct LossInput {
   const Layout& layout;  // whose arena is mapped
 };
 
-// "3 events lost: a ring is full (raise -D RINGBYTES)".
+// Loss: "3 events lost: a ring is full (raise -D RINGBYTES)".
 struct Loss {
   uint32_t kind = 0;  // its number in the order of losses()
   std::string code;
@@ -29,18 +30,18 @@ struct Loss {
   std::string noun, rest;
 };
 
-// All that there have been, in a fixed order.
+// Returns all losses so far, in a fixed order.
 std::vector<Loss> losses(const LossInput& input);
 
-// One warning for each, at the end.
+// Prints one warning for each. Call it at the end.
 void report_losses(const LossInput& input);
 
-// LossWatch: tells each kind once while the session runs. A session that ends within 300 ms of the
-// first loss has it told at the end alone.
+// LossWatch: reports each kind once while the session runs. When the session ends within 300 ms of
+// the first loss of a kind, only report_losses() reports it.
 class LossWatch {
  public:
   explicit LossWatch(const LossInput& input) : input_(input) {}
-  // Called again and again; looks every 100 ms.
+  // Looks every 100 ms. Call it every loop iteration.
   void look();
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Monitor: --monitor, the session on a terminal: probes with hits and cost, globals, what was
-// printed last. Keys switch probes, sort and end the session.
+// Monitor is --monitor, the session on a terminal. It shows probes with hits and cost, globals, and
+// what handlers printed last. Keys switch probes, sort and end the session.
 #pragma once
 #include <chrono>
 #include <deque>
@@ -30,13 +30,13 @@ struct MonitorInput {
 
 class Monitor {
  public:
-  // Takes the terminal as long as it lives.
+  // Takes the terminal; the Monitor's end gives it back.
   static Result<std::unique_ptr<Monitor>> open(const MonitorInput& input);
   Monitor(const MonitorInput& input, Terminal terminal);
 
-  // Draws the screen, twice a second, and obeys the keys pressed; call it again and again.
+  // Draws the screen, twice a second, and obeys the keys pressed. Call it every loop iteration.
   void run(Session& session);
-  // Text of a handler.
+  // Adds text that a handler has printed.
   void add_output(std::string_view text);
   bool quit() const { return quit_; }
 

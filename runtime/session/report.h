@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arming of a session as text.
+// report_arming() and warn_unraised() report the arming of a session as text.
 #pragma once
 #include "runtime/output/stage_clock.h"
 #include "runtime/target/target.h"
 
 namespace dj {
 
-// A warning, once, if there were more semaphores than a session raises.
+// Warns of semaphores that were not raised since the last call: there were more than a session
+// raises.
 void warn_unraised(Target& target);
 
-// What arm() came to: the line of -v, all sites if `list`, the warnings if `warn`.
+// Reports what arm() came to: the line of -v; all sites if `list`; the warnings if `warn`.
 void report_arming(Target& target, StageClock& clock, bool list, bool warn);
 
 }  // namespace dj

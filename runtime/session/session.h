@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session: one script, one arena and its targets, from the first look at them to the last byte put
-// back. Owns the handlers that run in djtap itself.
+// Session holds one script, one arena and its targets, from the first look at them to the last byte
+// put back. It owns the handlers that run in djtap itself.
 #pragma once
 #include <memory>
 #include <set>
@@ -18,7 +18,7 @@
 
 namespace dj {
 
-// Targets: those of a session. One at most for now.
+// Targets: the targets of a session; at most one for now.
 using Targets = std::vector<std::unique_ptr<Target>>;
 
 // SessionInput: the compiled script. All of it lives as long as the session.
@@ -30,18 +30,18 @@ struct SessionInput {
   std::span<const uint8_t> stack_tables;  // as they are at first; may be empty
 };
 
-// DlopenedInput: probes in objects that came later, compiled.
+// DlopenedInput: compiled probes in objects that the target opened later.
 struct DlopenedInput {
   const Plan& plan;  // first_site and first_handler are set
   const Image& image;
-  DetourPlan& detours;  // of the plan; taken
+  DetourPlan& detours;  // of the plan; add_dlopened() takes it
 };
 
 class Session {
  public:
   // Maps the arena (in djtap alone where there is no target), formats it, links handlers and places
-  // `detours` in the target. A launched target stands until arm(), a running one only while memory
-  // is mapped into it. When it fails, nothing is left in a running target.
+  // `detours` in the target. A launched target stands until arm(); a running one stands only while
+  // djtap maps memory into it. When it fails, nothing is left in a running target.
   static Result<Session> create(Targets targets, const SessionInput& input, DetourPlan detours);
   Session(Session&&) noexcept = default;
 
@@ -52,7 +52,8 @@ class Session {
   // The target; null: there is none.
   Target* target() const { return targets_.empty() ? nullptr : targets_.front().get(); }
 
-  // These act on all targets; see target.h. Of several the first error is returned.
+  // The functions up to switch_handlers() act on all targets; target.h describes them. Of several
+  // errors they return the first.
   Status arm();
   void abandon();
   bool is_in_text() const;
@@ -65,13 +66,13 @@ class Session {
   void keep();
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
 
-  // Arms the probes of objects that the target has opened. It stands for a moment.
+  // Arms the probes of objects that the target has opened. The target stands for a moment.
   Status add_dlopened(const DlopenedInput& input);
   size_t dlopened_count() const { return dlopened_.size(); }  // how often that was done
 
-  // The arena's header as djtap has written it: its own copy, which no target can change.
+  // The arena's header as djtap has written it: djtap's own copy, which no target can change.
   const abi::Header& header() const { return header_; }
-  // The words of it that change.
+  // The words of the arena that change.
   ToldWords words() const { return ToldWords(arena(), header_.words); }
   ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
 
@@ -88,11 +89,11 @@ class Session {
   abi::Header header_ = {};
   uint64_t capture_handlers_ = 0;  // that the arena has room for
   Linked host_;
-  // By sets of objects that came later: their first site, and their first handler.
+  // For each set of dlopened objects: its first site, and its first handler.
   std::vector<std::pair<SiteId, HandlerId>> dlopened_;
 };
 
-// The plan's timer.profile probes, with their places in the arena.
+// Returns the plan's timer.profile probes, with the addresses of their words in the arena.
 std::vector<SampleCall> sample_calls(const Plan& plan, const Layout& layout);
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The StackTables of a session (runtime/shared/unwind.h), from the files of its mapped modules:
-// made before it, and followed up while it runs.
+// StackTables makes a session's tables for stack walks (runtime/shared/unwind.h) from the files of
+// its mapped modules. It makes them before the session, and updates them while the session runs.
 #pragma once
 #include <functional>
 #include <map>
@@ -17,38 +17,40 @@
 
 namespace dj {
 
-// How to read a module's file; compiler/debuginfo provides it.
+// ReadStackInfo: reads a module's file; compiler/debuginfo provides it.
 using ReadStackInfo = std::function<Result<StackInfo>(const std::string& open_path)>;
 
 class StackTables {
  public:
-  // Reads all modules (side by side, as many as there are CPUs). One that cannot be read is left
-  // out: walks go by frame pointers there. max_frames: MAXBACKTRACE. later: modules may come while
-  // the session runs.
+  // Reads all modules, in as many threads as there are CPUs. It leaves out a module that it cannot
+  // read: walks go by frame pointers there. max_frames: MAXBACKTRACE. dlopened: modules may come
+  // while the session runs.
   StackTables(const std::vector<MappedModule>& modules, ReadStackInfo read, uint32_t max_frames,
               bool dlopened);
 
-  // The tables as they are at first: one piece that may lie at any 8-byte aligned address.
+  // The tables as they are at first: one block that may lie at any 8-byte aligned address.
   std::span<const uint8_t> bytes() const { return bytes_; }
-  // What must be free there, zero behind bytes().
+  // Bytes that the block and its later growth need: those behind bytes() must be zero.
   uint64_t room() const { return room_; }
-  // Handlers find what is mapped now: what came is read, what went is marked. memory: the room,
-  // shared with the target. Fails for modules that there is no room for; names them.
+  // Updates the tables to the modules that are mapped now: reads those that came, marks those that
+  // went. memory: the room, shared with the target. Fails if modules find no room; the error names
+  // them.
   Status follow(const std::vector<MappedModule>& now, std::span<uint8_t> memory);
-  // The names of code that the program has made itself, instead of those from before. path: who
-  // tells of it. Code where an object is mapped is left out. False: there was no room for all.
+  // Replaces the names of code that the program has made itself. path: the file that tells of the
+  // code. It leaves out code where an object is mapped. False: there was no room for all names.
   bool name_made_code(const std::map<uint64_t, JitFunction>& functions, const std::string& path,
                       std::span<uint8_t> memory);
 
  private:
-  // A module's tables without its place, by what tells files apart. Null row: it cannot be read.
+  // Tables: a module's tables without its place, by what tells files apart. Null row: the file
+  // cannot be read.
   struct Tables {
     uint64_t base = 0;  // lowest ELF address
     std::optional<abi::StackModule> row;
   };
-  // Tells files apart, also such as have the same path one after the other.
+  // FileName: tells files apart, also files that have the same path one after the other.
   using FileName = std::pair<std::string, std::optional<FileVersion>>;
-  // One place that a file has had, or has.
+  // Placement: one place that a file has had, or has.
   struct Placement {
     FileName file;
     MappedModule module;
@@ -73,7 +75,7 @@ class StackTables {
   std::map<FileName, Tables> files_;
   std::vector<Placement> placements_;
 
-  // Of code that the program makes: rows of functions are written to two places in turn.
+  // For code that the program makes: it writes the rows of functions to two places in turn.
   struct Made {
     std::vector<abi::StackModule> all;
     std::map<std::string, uint32_t> names;  // where they lie

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What --stress, a counting probe on every function, says about the engine when its session ends.
+// report_stress() prints what --stress, a counting probe on every function, says about the engine
+// when its session ends.
 #pragma once
 #include <string>
 #include <vector>
@@ -11,7 +12,7 @@
 
 namespace dj {
 
-// What the table tells of an armed session; taken before the probes are removed.
+// StressFacts: what the table tells of an armed session. Take it before the probes are removed.
 struct StressFacts {
   std::string program;  // path of the executable, where functions of it are looked for; else empty
   std::vector<InstalledSite> sites;
@@ -19,8 +20,8 @@ struct StressFacts {
 };
 StressFacts stress_facts(const Session& session, std::string program);
 
-// Sites by kind, state and reason; milliseconds; hits; busiest functions, on stderr. `clock` ends
-// with the stage "run".
+// Prints sites by kind, state and reason; milliseconds; hits; busiest functions, on stderr. `clock`
+// ends with the stage "run".
 void report_stress(const StressFacts& facts, const StageClock& clock, const Program& program,
                    const Layout& layout);
 
