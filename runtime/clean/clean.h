@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Putting back what a session has written into a process, from the session's journal alone: when
-// djtap was killed, and in the processes that the target has forked.
+// clean() puts back what a session has written into a process, from the session's journal alone.
+// djtap uses it when another djtap was killed, and in the processes that the target has forked.
 #pragma once
 #include <string>
 #include <utility>
@@ -12,35 +12,36 @@
 
 namespace dj {
 
-// Does the text hold bytes that this session wrote, or has it not ended in the process? That may
-// run. Fails where to look takes more than `effort`.
+// Whether the text holds bytes that this session wrote, or the session has not ended in the
+// process. The process may run. Fails if the look takes more than `effort`.
 Result<bool> is_patched(pid_t pid, const FoundJournal& journal, const Effort& effort);
 
-// The session has ended, and nothing of it is in the text of `pid`, which may run.
+// Whether the session has ended, and nothing of it is in the text of `pid`, which may run.
 Result<bool> is_done(pid_t pid, const FoundJournal& journal, const Effort& effort);
 
-// Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Places where others
-// have written since are left alone. May be killed at any moment and begun again; at the end
-// is_done() holds. Returns how many places were restored.
+// Takes the session out of this process: sites, SIGTRAP, hooks, in that order. Leaves alone places
+// where another program has written since. djtap may be killed at any moment and begin again; at
+// the end is_done() holds. Returns how many places it restored.
 Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
 
-// Fails when a djtap that runs has its probes in `pid`, and names it.
+// Fails when another djtap, which runs, has its probes in `pid`, and names it.
 Status check_unheld(pid_t pid);
 
-// Cleans `pid`, which runs and stands for a moment if it must, of all sessions that are not done;
-// says on stderr where text was restored. Fails where a djtap that runs has its probes there.
+// Cleans `pid`, which runs, of all sessions that are not done; stops it for a moment if it must.
+// Says on stderr where it restored text. Fails where another djtap, which runs, has its probes.
 Status clean_abandoned(pid_t pid);
 
 // Cleans all processes but `except` that share the session memory `inode`: forked children, and
-// theirs. What can go of that memory goes (leftovers.h). What cannot be cleaned is in `failures`,
-// one sentence each. Returns those that were cleaned.
+// theirs. Unmaps what can go of that memory (leftovers.h). Adds one sentence to `failures` for each
+// process that it cannot clean. Returns the processes that it cleaned.
 std::vector<pid_t> clean_session_processes(uint64_t inode, pid_t except,
                                            std::vector<std::string>& failures);
 
-// The same of that process alone.
+// Cleans that process alone; unmaps nothing.
 void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures);
 
-// `djtap clean PID`: the process and its session processes. Returns what was done, as text.
+// Runs `djtap clean PID`: cleans the process and its session processes. Returns a text that says
+// what it did.
 Result<std::string> clean_command(pid_t pid);
 
 }  // namespace dj

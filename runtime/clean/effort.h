@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Effort: the processor time that djtap spends on what the journals in one process say. That
-// process may have forged them, as many as it likes and so that much is to be done.
+// Effort bounds the processor time that djtap spends on what the journals in one process say. That
+// process may have forged any number of journals, such that they ask for much work.
 #pragma once
 #include <fmt/format.h>
 #include <sys/types.h>
@@ -14,10 +14,10 @@ namespace dj {
 
 class Effort {
  public:
-  // Begins to count what this thread uses. pid: of the process, for the error.
+  // Begins to count the processor time of this thread. pid: of the process, for the error.
   explicit Effort(pid_t pid) : pid_(pid) {}
   bool is_spent() const { return used_ns() - begin_ns_ > kMostNs; }
-  // The Error when it is spent.
+  // Fails when the effort is spent.
   Status check() const { return is_spent() ? Status(too_much(pid_)) : ok_status(); }
   static Error too_much(pid_t pid) {
     return Error{

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FoundJournal: the journal of one session that has this process, or a forebear, as its target, as
-// it lies in the process. Programs can forge such memory, so the numbers in it are bounded here,
-// and what it says of places holds for private memory of files alone: text and what leads to it.
+// FoundJournal holds the journal of one session that has this process, or one from which it was
+// forked, as its target, as the journal lies in the process. Programs can forge such memory, so
+// find_journals() bounds the numbers in it. What it says of places counts only for private memory
+// of files: text, and the words that lead to it.
 #pragma once
 #include <sys/types.h>
 
@@ -16,29 +17,32 @@
 namespace dj {
 
 struct FoundJournal {
-  uint64_t device = 0, inode = 0;  // of the journal; the session's memory is known by it
+  uint64_t device = 0, inode = 0;  // of the journal, by which the session's memory is known
   uint64_t address = 0;            // of the journal in the process
   JournalHeader header = {};
 
-  // Later ones are greater.
+  // Tells sessions apart; that of a later session is greater.
   std::pair<uint64_t, int64_t> session() const {
     return {header.controller_start, header.controller};
   }
-  // The djtap that wrote it still runs, and is not done: the process that it names was started when
-  // it says, runs a djtap, and has this very file mapped to write. A djtap whose mappings may not
-  // be looked at is believed: it has more rights than this one, which then leaves the target alone.
+  // Whether the djtap that wrote it still runs, and is not done. That is so if the process that the
+  // journal names was started when the journal says, runs a djtap, and has this very file mapped to
+  // write. If this djtap may not look at the mappings of the other, it believes it: the other has
+  // more rights, and this one then leaves the target alone.
   bool is_held() const;
-  // The djtap that wrote it has put all back in this process, as it says: nothing of it is read.
+  // Whether the djtap that wrote it has put all back in this process, as the journal says: djtap
+  // then reads nothing more of it.
   bool is_settled(pid_t pid) const;
 };
 
-// Those that are mapped into `pid`, which may run meanwhile, one a file; latest session first, as
-// they are to be cleaned: the int3 of a later session looks like one of an earlier session at the
-// same place. What is no journal of this version of djtap fails, what cannot be one is left out,
-// and more than djtap ever leaves is an error.
+// Returns the journals that are mapped into `pid`, which may run meanwhile, one a file. The latest
+// session comes first, as djtap cleans them in that order: the int3 of a later session looks like
+// one of an earlier session at the same place. Fails on a journal of another version of djtap, and
+// on more than djtap ever leaves. Leaves out what cannot be a journal.
 Result<std::vector<FoundJournal>> find_journals(pid_t pid);
 
-// Places of the journal that lie in the process's private memory of files, ascending.
+// read_records(): the places of the journal that lie in the process's private memory of files,
+// ascending. read_calls(): its calls.
 Result<std::vector<JournalRecord>> read_records(pid_t pid, const FoundJournal& journal);
 Result<std::vector<JournalCall>> read_calls(pid_t pid, const FoundJournal& journal);
 

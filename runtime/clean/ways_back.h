@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ways back: what leads into the code of a session that has ended. The program's functions are
-// never called with a return address that lies there (arch/x86_64/detour.h), but for its handlers
-// of faults and of SIGTRAP. So these are the registers of threads, and those that the kernel has
-// saved for a signal handler: in a frame on some stack, or wherever a handler that exchanges the
-// program's own threads has copied them.
+// find_ways_back() finds what leads back into the code of a session that has ended. Detours never
+// call the program's functions with a return address that lies in that code (arch/x86_64/detour.h);
+// the exceptions are the program's handlers of faults and of SIGTRAP. So the ways back are the
+// registers of threads, and the registers that the kernel has saved for a signal handler. Those lie
+// in a frame on a stack, or wherever a handler that exchanges the program's own threads has copied
+// them.
 #pragma once
 #include <sys/types.h>
 
@@ -16,15 +17,16 @@
 
 namespace dj {
 
-// SavedContexts: copies of registers that the kernel has saved and that lead into some code.
+// SavedContexts: copies of registers that the kernel has saved and that lead into the code.
 struct SavedContexts {
   std::vector<uint64_t> at;  // addresses of what is_way_back() looks at, ascending
-  // False: not all memory could be looked at, as it is too much, or the kernel does not show it.
+  // False: djtap has not looked at all memory, as it is too much, or the kernel does not show it.
   bool are_all = true;
 };
 
-// Those in all memory of `pid`, which may run: nobody enters `code` any more. maps: its mappings.
-// Takes a fifth of a second at most; nothing where the process catches no signals.
+// Finds the saved contexts in all memory of `pid`, which may run: no thread enters `code` any more.
+// maps: the process's mappings. Takes a fifth of a second at most. Finds nothing where the process
+// catches no signals.
 SavedContexts find_saved_contexts(pid_t pid, const std::vector<Mapping>& maps,
                                   const std::vector<AddressRange>& code);
 
@@ -33,10 +35,10 @@ struct WaysBack {
   bool runs = false;       // a thread executes what is there, and will be out of it soon
 };
 
-// Of each range of `code`, which do not overlap, whether anybody may come back to it: a thread, by
-// its registers or a signal frame on its stacks, or one of `saved`, as far as it is still there.
-// Threads that have left a restartable sequence there are made to forget it: else the kernel would
-// look at what it was.
+// Tells for each range of `code`, which do not overlap, whether a thread may come back to it: by
+// its registers, by a signal frame on its stacks, or by one of `saved`, as far as that is still
+// there. It makes threads that have left a restartable sequence there forget the sequence: else the
+// kernel would look at its descriptor, which is about to be unmapped.
 Result<WaysBack> find_ways_back(const Stopped& stopped, const std::vector<AddressRange>& code,
                                 const SavedContexts& saved);
 
