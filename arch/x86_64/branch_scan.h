@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A byte scan over a whole module for references into marked bytes: quick, and with false finds,
-// because it looks at every offset. The checker confirms each by decoding.
+// scan_references(): scans the bytes of a whole module for references into marked bytes. It looks
+// at every offset, which is quick and gives false finds; the checker confirms each find by
+// decoding.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -10,8 +11,8 @@
 
 namespace dj::arch {
 
-// Immediates are looked for in position-dependent modules only: elsewhere none can be an address.
-// The targets of those found are marked.
+// Returns the references whose target is marked. Looks for immediates in position-dependent modules
+// only: in others no immediate can be an address.
 std::vector<Reference> scan_references(const ModuleText& text, const ByteSet& marked);
 
 }  // namespace dj::arch

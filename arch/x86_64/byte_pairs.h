@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// each_pair(), find_pairs(): where two bytes stand side by side, sixteen places at a time: a
-// program's text is tens of megabytes, and every session looks for the `syscall`s in it.
+// each_pair(), find_pairs(): find the places where two given bytes stand side by side, sixteen
+// places at a time. A program's text is tens of megabytes, and every session searches it for
+// `syscall`s.
 #pragma once
 #include <emmintrin.h>
 
@@ -14,7 +15,7 @@
 
 namespace dj::arch {
 
-// `first`, then a byte whose bits of `mask` are those of `second`.
+// BytePair matches the byte `first` followed by a byte that equals `second` in the bits of `mask`.
 struct BytePair {
   uint8_t first, second, mask = 0xff;
 };
@@ -65,7 +66,7 @@ void each_pair(std::span<const uint8_t> bytes, const BytePair (&pairs)[kPairs],
   }
 }
 
-// The offsets, ascending.
+// Returns the offsets at which `pair` stands in `bytes`, ascending.
 inline std::vector<size_t> find_pairs(std::span<const uint8_t> bytes, BytePair pair) {
   std::vector<size_t> found;
   each_pair(bytes, {pair}, [&](size_t at) { found.push_back(at); });

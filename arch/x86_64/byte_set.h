@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ByteSet: one bit per byte of an address range.
+// ByteSet holds one bit per byte of the address range [low, high). add() ignores an address outside
+// of it; has() gives false for one.
 #pragma once
 #include <cstddef>
 #include <cstdint>

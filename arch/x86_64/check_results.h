@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// CheckResults: what the checks of one module have said so far. All but check 7 depends on the
-// module alone, so an answer holds for as long as the file does. Plain data, fit to be kept on
-// disk.
+// CheckResults holds the answers that the checks of one module have given so far. Every check but
+// check 7 depends on the module alone, so an answer holds as long as the file stays the same. It is
+// plain data that can be kept on disk.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -20,14 +20,16 @@ class Verdicts {
     Region region;                            // before check 7
   };
 
-  // The answer for a region asked with this address and probe address; null: not asked yet.
+  // Returns the answer for a region with this address and probe address; null: the answer is not
+  // here.
   const Region* find(const Region& asked) const;
-  // The same for many, fast where they ascend.
+  // Returns the answers for many regions; it is fast when they ascend.
   std::vector<const Region*> find_all(const std::vector<Region>& asked) const;
-  // Adds answers, in any order; of two for the same question the older one stays.
+  // Adds answers, in any order. Of two answers to one question the older one stays.
   void add(std::vector<Answer> answers);
   std::span<const Answer> all() const { return answers_; }
-  // Takes what all() once gave; false: these are not sorted by question, nothing is taken.
+  // Takes over answers that all() gave earlier. Returns false, and takes nothing, when they are not
+  // sorted by question.
   bool restore(std::vector<Answer> answers);
 
  private:
@@ -37,16 +39,16 @@ class Verdicts {
 struct CheckResults {
   std::array<Verdicts, 3> verdicts;  // by Guards
   std::optional<std::vector<Checker::Syscall>> syscalls;
-  std::vector<FunctionRange> rseq_sections;  // the module's; known from the beginning
-  // Grows with every answer.
+  std::vector<FunctionRange> rseq_sections;  // the module's; set from the start
+  // A number that grows with every answer.
   size_t size() const;
 };
 
-// Does what the answers say of bytes stand in this text? Of each region that a jump may be put
-// over: its bytes, and that whole instructions end where it ends and where its boundaries are. For
-// answers that come from a file.
+// Whether the bytes that the answers speak of stand in this text: for each region that a jump may
+// cover, its bytes, and that whole instructions end at its end and at its boundaries. Checks
+// answers that were read from a file.
 bool agrees(const CheckResults& known, const std::vector<TextRange>& text);
-// Is every number of the region one that the checks could have given?
+// Whether every number of the region is one that the checks could have given.
 bool is_possible(const Region& region);
 
 }  // namespace dj::arch

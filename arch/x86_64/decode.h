@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// One decoded instruction, as little of it as relocation and the safety checks want to know.
+// Insn holds what relocation and the safety checks need to know of one decoded instruction;
+// decode() fills it.
 #pragma once
 #include <array>
 #include <cstdint>
@@ -8,12 +9,12 @@
 
 namespace dj::arch {
 
-// Marks a place where an indirect jump may arrive.
+// The bytes of endbr64, which marks a place where an indirect jump may arrive.
 constexpr std::array<uint8_t, 4> kEndbr64 = {0xf3, 0x0f, 0x1e, 0xfa};
 
 enum class Kind : uint8_t {
   Other,         // goes on with the next instruction
-  Nop,           // so does a nop; it may also be padding
+  Nop,           // goes on with the next too; may be padding
   Jump,          // jmp rel
   CondJump,      // jcc rel
   Loop,          // loop, loope, loopne, jrcxz: only short forms exist
@@ -22,13 +23,14 @@ enum class Kind : uint8_t {
   CallIndirect,  // call r/m64
   Return,        // ret, ret imm16
   Trap,          // int3, ud2, hlt: control does not come back
-  Syscall,       // and int n, which may be one
+  Syscall,       // syscall; also int n, which may be a system call
   Odd,           // far transfers, iret, xbegin, sysenter: never moved
 };
 
 constexpr uint8_t kNoReg = 0xff;
 
-// What an instruction's bytes before its displacement and immediate say (decode_cache.h).
+// Head holds what an instruction's bytes before its displacement and immediate say
+// (decode_cache.h).
 struct Head {
   uint8_t length = 0;
   Kind kind = Kind::Other;
@@ -53,7 +55,7 @@ struct Head {
 struct Insn : Head {
   int32_t disp = 0;
   uint64_t address = 0;
-  uint64_t target = 0;  // direct branches: where to; rip-relative operands: which address; else 0
+  uint64_t target = 0;  // where a direct branch goes; what a rip-relative operand names; else 0
   int64_t imm = 0;      // first immediate, sign-extended where the CPU does
 
   bool operator==(const Insn&) const = default;
@@ -64,32 +66,35 @@ struct Insn : Head {
   bool branches() const {
     return kind == Kind::Jump || kind == Kind::CondJump || kind == Kind::Loop || kind == Kind::Call;
   }
-  // The next instruction is not reached from here.
+  // Whether control never goes on with the next instruction.
   bool leaves() const {
     return kind == Kind::Jump || kind == Kind::JumpIndirect || kind == Kind::Return ||
            kind == Kind::Trap;
   }
-  // Reads or writes what lies at `target`.
+  // Whether the instruction reads or writes the memory at `target`.
   bool accesses_near() const { return rip_relative && memory() && !is(0x8d) && kind != Kind::Nop; }
   bool calls() const { return kind == Kind::Call || kind == Kind::CallIndirect; }
 };
 
-// Decodes the instruction at the start of bytes; false when there is none.
+// Decodes the instruction at the start of `bytes`, which stand at `address`, into `insn`. Returns
+// false when there is none.
 bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn);
 
-// Bit n: general register n (encoding number) is written. For a call also what a callee may change.
+// Returns the general registers that the instruction writes: bit n is set for encoding number n.
+// For a call, adds the registers that a callee may change.
 uint16_t registers_written(std::span<const uint8_t> bytes, const Insn& insn);
 
-// Whether the instruction reads what a function that returns has left in its result's registers,
-// rax, rdx, xmm0, xmm1 and st0: `left` are those that nothing has overwritten yet, and become fewer
-// by what it writes. What clears a register by itself (xor eax, eax) does not read it.
+// reads_result() tells whether the instruction reads what a function that returns has left in the
+// registers of its result: rax, rdx, xmm0, xmm1 and st0. `left` are the registers that no
+// instruction has overwritten yet; the call removes those that this instruction writes. An
+// instruction that clears a register by itself (xor eax, eax) does not read it.
 struct ResultRegisters {
   bool rax = false, rdx = false, xmm0 = false, xmm1 = false, st0 = false;
   bool any() const { return rax || rdx || xmm0 || xmm1 || st0; }
 };
 bool reads_result(std::span<const uint8_t> bytes, ResultRegisters& left);
 
-// The instruction as text (Intel syntax), for dumps and messages.
+// Returns the instruction as text (Intel syntax), for dumps and messages.
 std::string disassemble(std::span<const uint8_t> bytes, uint64_t address);
 
 }  // namespace dj::arch

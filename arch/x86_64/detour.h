@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The detour buffer of one site: call the handlers, run the displaced instructions, jump back. And
-// the bytes of jumps and breakpoints. Pure: bytes and addresses in, bytes out.
+// build_detour() makes the detour of one site: code that calls the handlers, runs the displaced
+// instructions and jumps back. This file also makes the bytes of jumps and breakpoints. All
+// functions are pure: they take bytes and addresses and give bytes.
 //
 // clang-format off
 //   Boundary                          Middle
@@ -13,7 +14,8 @@
 //     jmp RA                            <relocated DCR>; jmp RA
 // clang-format on
 //
-// r11 is saved at function entries too: gcc's -fipa-ra lets callers keep values in it across calls.
+// A detour saves r11 at function entries too: gcc's -fipa-ra lets callers keep values in it across
+// calls.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -34,10 +36,10 @@ struct HandlerCall {
   std::vector<uint8_t> stack_regs;  // see HandlerAbi in compiler/stages/image.h
   bool wants_site = false;
   uint32_t site = 0;
-  // Address of a word, within 2 GB of the detour, that holds what is called instead; 0: none.
+  // Address of a word, within 2 GB of the detour, that holds the address to call instead; 0: none.
   uint64_t slot = 0;
-  // Address below 2 GB to whose word, in the row of the running thread, this is added; 0: a call.
-  // Nothing but flags changes.
+  // Address below 2 GB of a word in the running thread's row: the detour adds `count_add` to it
+  // instead of a call, and changes only flags. 0: a call.
   uint64_t count_word = 0;
   int32_t count_add = 0;
 };
@@ -51,55 +53,58 @@ struct DetourRequest {
   // Return probes: bytes of region before this offset run first, then the handlers, then the rest
   // (the exit instruction). 0: handlers first.
   uint32_t handlers_at = 0;
-  // Bit i: control may arrive at the instruction at offset i (Placement::guards), so it has a copy
-  // even behind a jump or return.
+  // Bit i: control may arrive at the instruction at offset i (Placement::guards), so the detour has
+  // a copy of it even behind a jump or return.
   uint32_t guards = 0;
-  // Return probes at an instruction that leaves the function only sometimes (leaving.h): they run,
-  // with the Boundary form, when it does; `calls` before, in any case. None if it always leaves:
-  // then all are in `calls`.
+  // Return probes at an instruction that leaves the function only sometimes (leaving.h): these
+  // handlers run, with the Boundary form, when it leaves; those of `calls` run before, in any case.
+  // Empty if it always leaves: all handlers are in `calls` then.
   std::vector<HandlerCall> exit_calls;
   Leaving leaving;
-  // System call hook behind the handlers: call it right before the instruction at handlers_at. When
-  // it returns with CF set, skip that instruction; with neither CF nor ZF, make it in the detour
-  // and call `child_hook` behind it, in whoever comes back. 0: none.
+  // Address of the system call hook behind the handlers; 0: none. The detour calls it right before
+  // the instruction at handlers_at. When the hook returns with CF set, the detour skips that
+  // instruction. When it returns with neither CF nor ZF, the detour makes the system call itself
+  // and calls `child_hook` behind it, in each thread or process that comes back from it.
   uint64_t syscall_hook = 0;
   uint64_t child_hook = 0;  // not 0 where syscall_hook is not
-  // From this offset of the region on the text keeps its bytes: a system call there, but before the
-  // handlers, is made in its place, so that whoever sleeps in it stands where debuggers and
-  // unwinders know the way. 0: none.
+  // From this offset of the region on the text keeps its bytes; 0: none. The detour makes a system
+  // call that stands there, before the handlers, at its original place, so that debuggers and
+  // unwinders understand a thread that sleeps in it.
   uint32_t intact_from = 0;
-  // So many bytes at the region's end are there as they belong to a short function
+  // Bytes at the region's end that are in it only because they belong to a short function
   // (whole_function.h).
   uint32_t rest = 0;
 };
 
 struct Detour {
   std::vector<uint8_t> bytes;
-  // Where each original instruction of the region stands in the detour: (offset in region, offset
-  // in bytes), ascending. The instruction that the handlers precede stands where they begin, but at
-  // offset 0, and where a system call is hooked: that is its relocated copy. A jump or trap to IA
-  // goes to the detour's begin.
+  // The place of each original instruction of the region in the detour: (offset in region, offset
+  // in bytes), ascending. The instruction that the handlers precede has the place where the
+  // handlers begin. There are two exceptions: at offset 0, and where the detour hooks a system
+  // call, its place is that of its relocated copy. A jump or trap to IA goes to the detour's begin.
   std::vector<std::pair<uint32_t, uint32_t>> copies;
-  // The copies alone, without the handlers before them: what of `bytes` is the program's own.
+  // Piece is one copy alone, without the handlers before it: the part of `bytes` that is the
+  // program's own.
   struct Piece {
     uint32_t offset, begin, end;  // in the region; in bytes
   };
   std::vector<Piece> pieces;
-  uint32_t end = 0;  // of what the pieces stand for, in the region
+  uint32_t end = 0;  // end of what the pieces stand for, in the region
 };
 
-// An upper bound of build_detour()'s bytes, independent of the addresses.
+// Returns an upper bound of the bytes that build_detour() makes, independent of the addresses.
 uint32_t detour_bytes_max(const DetourRequest& request);
-// The same of its parts: a call of a handler, and a detour for so many displaced bytes, the last
-// `rest` of them the request's, whose calls take so many.
+// Returns the bound of one call of a handler; and the bound of a detour for `displaced` bytes, of
+// which the last `rest` are DetourRequest::rest, with `calls` bytes of handler calls.
 uint32_t call_bytes_max(const std::vector<uint8_t>& stack_regs);
 uint32_t detour_bytes_max(uint32_t displaced, uint32_t rest, uint32_t calls, bool always_leaves);
-// The detour at address `to`. Fails when something is farther than 2 GB or cannot be relocated.
+// Builds the detour for the address `to`. Fails when a target is farther than 2 GB or an
+// instruction cannot be relocated.
 Result<Detour> build_detour(const DetourRequest& request, uint64_t to);
-// The same into `detour`, whose memory is used again.
+// Builds it into `detour`, and uses the memory of `detour` again.
 Status build_detour(const DetourRequest& request, uint64_t to, Detour& detour);
 
-// e9 rel32 from `from` to `to`, or an error when out of reach.
+// Returns the bytes of `e9 rel32` at `from` that lead to `to`. Fails when `to` is out of reach.
 Result<std::vector<uint8_t>> encode_jump(uint64_t from, uint64_t to);
 constexpr uint8_t kInt3 = 0xcc;
 

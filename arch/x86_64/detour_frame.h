@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The frame that a detour lays around its handlers (detour.h shows it), for the files that write
-// detours.
+// open_frame(), close_frame(): write the frame that a detour lays around its handlers; detour.h
+// shows it.
 #pragma once
 #include "arch/x86_64/detour.h"
 #include "arch/x86_64/encode.h"
@@ -9,7 +9,7 @@ namespace dj::arch {
 
 constexpr int32_t kRedZone = 128;
 
-// Flags onto the stack, through rax: lahf gives SF ZF AF PF CF, seto OF.
+// Pushes the flags onto the stack through rax: lahf gives SF ZF AF PF CF, seto gives OF.
 inline void save_flags(Code& code) {
   code.push(kRax);
   code.put({0x9f});              // lahf
@@ -23,7 +23,7 @@ inline void open_frame(Code& code, Form form) {
   if (form == Form::Middle) save_flags(code);
 }
 
-// As save_flags() has left them in rax.
+// Loads the flags from rax, in the form that save_flags() leaves there.
 inline void load_flags(Code& code) {
   code.put({0x04, 0x7f});  // add $127,%al: overflows exactly when it was 1
   code.put({0x9e});        // sahf
@@ -41,7 +41,8 @@ inline void close_frame(Code& code, Form form) {
   if (form == Form::Middle) code.move_sp(kRedZone);
 }
 
-// Inside an open frame; detour.cpp. has_flags: in a Boundary's, they are still the program's.
+// Writes one handler call inside an open frame (detour.cpp). has_flags: the flags are still the
+// program's, though a frame of Form::Boundary saves none.
 Status put_handler_call(Code& code, Form form, const HandlerCall& call, bool has_flags);
 
 }  // namespace dj::arch

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doubts: the guards that a jump gets in a function with jump tables, in case one was read wrong.
+// Doubts finds the guards that a jump gets in a function with jump tables, in case djtap read a
+// table wrong.
 //
-// A table that is read too short hides places where control arrives. An int3 on each instruction
-// that the table's jump could lead to, for all that is known without the table, makes such an
-// arrival go on in the detour. It cannot lead
-//   to an instruction that is reached with another stack pointer than the jump has (StackDepths),
+// A table that djtap reads too short hides places where control arrives. djtap puts an int3 on each
+// instruction that the table's jump could lead to by what djtap knows without the table; an arrival
+// there goes on in the detour. The jump cannot lead
+//   to an instruction that control reaches with another stack pointer than the jump has
+//   (StackDepths),
 //   to one that reads the flags, which the jump's own sum has written,
 //   to a `syscall`, whose number an instruction before it has just set,
-//   to no-operations behind a jump or return, which align what follows.
+//   to no-operations behind a jump or return, which align the instructions behind them.
 #pragma once
 #include <vector>
 
@@ -18,11 +20,12 @@ namespace dj::arch {
 
 class Doubts {
  public:
-  // `function` and `jumps`, the function's, must outlive this object.
+  // `jumps` are the function's. Both arguments must outlive this object.
   Doubts(const Function& function, const std::vector<TableJump>& jumps)
       : function_(function), jumps_(jumps), depths_(function, jumps) {}
 
-  // Adds to Region::doubts where the jumps could lead into a region within the function.
+  // Adds to Region::doubts the instructions of a region within the function that the jumps could
+  // lead to.
   void mark(Region& region) const;
 
  private:

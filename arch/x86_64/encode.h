@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code: bytes being assembled for a known address. Only the instructions that detours need.
+// Code assembles instructions into bytes for a known address. It knows only those that detours
+// need.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -15,7 +16,7 @@ namespace dj::arch {
 class Code {
  public:
   explicit Code(uint64_t address) : Code(address, {}) {}
-  // With the memory of `used`, whatever it holds.
+  // Takes over the memory of `used` and clears it.
   Code(uint64_t address, std::vector<uint8_t> used) : address_(address), bytes_(std::move(used)) {
     bytes_.clear();
     bytes_.reserve(kUsual);
@@ -34,20 +35,22 @@ class Code {
   void pop(Reg reg);
   void push_imm(uint32_t value);      // sign-extended to 64 bits by the CPU
   void push_slot(uint32_t offset);    // push offset(%rsp)
-  void move_sp(int32_t bytes);        // lea bytes(%rsp),%rsp: flags survive
-  void push_address(uint64_t value);  // all 64 bits, no flag or register changed
-  // Goes to the address on top of the stack, and leaves `value` in its place there.
+  void move_sp(int32_t bytes);        // lea bytes(%rsp),%rsp: changes no flag
+  void push_address(uint64_t value);  // all 64 bits; changes no flag or register
+  // Goes to the address on top of the stack and leaves `value` there in its place.
   void return_to_pushed(uint64_t value);
 
-  // opcode rel32; fails when the target is farther than 2 GB.
+  // Writes `opcode rel32`. Fails when the target is farther than 2 GB.
   Status branch(std::initializer_list<uint8_t> opcode, uint64_t target);
   Status jump(uint64_t target) { return branch({0xe9}, target); }
   Status call(uint64_t target) { return branch({0xe8}, target); }
   Status call_through(uint64_t word) { return branch({0xff, 0x15}, word); }  // call *word(%rip)
-  // A short forward jump, its displacement set when the label is bound.
+  // Writes a forward jump with 8 bits of displacement and returns its label; bind() sets the
+  // displacement to lead here.
   uint32_t short_jump(uint8_t opcode);
   void bind(uint32_t label);
-  // The same with 32 bits; condition: a jcc's low four bits.
+  // Write such a jump with 32 bits of displacement; bind_long() sets it. condition: the low four
+  // bits of the jcc's opcode.
   uint32_t long_jump_if(uint8_t condition);
   uint32_t long_jump();
   void bind_long(uint32_t label);
@@ -58,7 +61,8 @@ class Code {
   std::vector<uint8_t> bytes_;
 };
 
-// The 32-bit displacement from `next` (the end of an instruction) to target.
+// Returns the 32-bit displacement from `next` (the end of an instruction) to `target`. Fails when
+// that is farther than 2 GB.
 Result<int32_t> displacement(uint64_t next, uint64_t target);
 
 }  // namespace dj::arch

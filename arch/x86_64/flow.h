@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a register's value may come from: reaching definitions inside one function, walked
-// backwards on demand.
+// Flow finds where a register's value may come from: reaching definitions inside one function. It
+// walks backwards from an instruction when it is asked.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +9,8 @@
 
 namespace dj::arch {
 
-// To an address in a register or in the frame: through other memory it goes where check 4 looks.
+// Whether the instruction jumps to an address in a register or in the frame. A jump through other
+// memory goes to an address that check 4 sees.
 bool jumps_to_own_value(const Insn& insn);
 
 class Flow {
@@ -19,15 +20,17 @@ class Flow {
   struct Definitions {
     std::vector<uint32_t> writers;  // instructions whose write of the register arrives
     bool from_caller = false;       // the value of the function's entry arrives
-    bool unknown = false;           // control arrives from where we cannot see (a landing pad)
+    bool unknown = false;           // control arrives from a place that Flow cannot see (a landing
+                                    // pad)
   };
   Definitions definitions(uint32_t at, uint8_t reg);
-  // The same of what the instruction `at` reads from memory: where registers or a constant are
-  // stored to the same place, as the operand says it.
+  // Returns the definitions of what the instruction `at` reads from memory: the instructions that
+  // store a register or a constant by the same operand.
   Definitions stores(uint32_t at);
 
   const Function& function() const { return function_; }
-  // The one instruction that leads to `at`; Function::kNone: several, or none.
+  // Returns the index of the one instruction that leads to `at`; Function::kNone: several do, or
+  // none.
   size_t only_predecessor(uint32_t at) const;
   uint16_t written(uint32_t at);
 

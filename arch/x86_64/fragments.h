@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which known functions are none: compilers split a function's unlikely code off (.cold), and where
-// there are no symbols such a fragment looks like a function of its own.
+// is_fragment() tells fragments from functions. Compilers split a function's unlikely code off
+// (.cold); without symbols such a fragment looks like a function of its own.
 #pragma once
 #include <cstdint>
 
@@ -8,14 +8,16 @@
 
 namespace dj::arch {
 
-// Never called, and named as a part or begun in the middle of a frame. Or without a name, and code
-// that only makes sense with another function's: it jumps into that one's middle or is jumped to
-// there by it, gives back stack that it did not take, only catches exceptions or never returns.
-// What is only jumped to, at its begin, and keeps the stack balanced is a function: the goal of
-// tail calls.
+// Whether the range is a fragment: no code calls it, and its name says that it is a part or it
+// begins in the middle of a frame. Code without a name is also a fragment if it only makes sense
+// with another function's code: it jumps into that function's middle, that function jumps into its
+// middle, it gives back stack that it did not take, it only catches exceptions, or it never
+// returns. Code that other code only jumps to, at its begin, and that keeps the stack balanced is a
+// function: the goal of tail calls.
 bool is_fragment(Checker::Impl& impl, const FunctionRange& range);
 
-// A piece of some function that only indirect jumps lead to, and nothing says whose; 0: none.
+// Returns the begin of a piece of code that only indirect jumps lead to, where it is unknown which
+// function it is a piece of; 0: there is none.
 uint64_t lost_piece(Checker::Impl& impl);
 
 }  // namespace dj::arch

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Gap functions: code that neither a symbol nor call frame information calls a function, in which
-// bytes of a system call stand. Stripped libraries without .eh_frame have such code (musl's).
+// find_gap_functions() finds gap functions: code with bytes of a system call in it that neither a
+// symbol nor call frame information covers. Stripped libraries without .eh_frame have such code
+// (musl's).
 #pragma once
 #include <vector>
 
@@ -8,9 +9,10 @@
 
 namespace dj::arch {
 
-// Returns the gap functions of `module`, ascending. One begins where code is called or its address
-// is taken, behind an instruction that control does not pass, and no jump crosses its begin; so
-// two functions of which this cannot be shown are one here. What does not decode is in none.
+// Returns the gap functions of `module`, ascending. A gap function begins where code is called or
+// its address is taken, behind an instruction that control does not pass, if no jump crosses its
+// begin. Two functions for which djtap cannot show this are one function here. Bytes that do not
+// decode are in no function.
 std::vector<FunctionRange> find_gap_functions(const Module& module);
 
 }  // namespace dj::arch

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a module's functions are entered: at their first instruction, and from other functions in
-// their middle. Found by bytes at every offset, so some are imagined.
+// IncomingEdges holds the ways into a module's functions: to their first instruction, and from
+// other functions into their middle. find_incoming_edges() looks at the bytes of every offset, so
+// some ways are false.
 #pragma once
 #include <span>
 #include <vector>
@@ -12,17 +13,18 @@
 namespace dj::arch {
 
 struct IncomingEdges {
-  ByteSet entered;  // called, or somebody loads the address
-  // Sorted by target: who enters a known function's first byte so; and direct jumps from one
-  // function into another.
+  ByteSet entered;  // bytes look like a call of it or a load of its address
+  // Both sorted by target. entries: the calls and loads that lead to a known function's first byte.
+  // jumps: the direct jumps from one function into another.
   std::vector<Reference> entries, jumps;
 
-  // Those of a list with a target in [begin, end).
+  // Returns the references of a list with a target in [begin, end).
   static std::span<const Reference> into(const std::vector<Reference>& list, uint64_t begin,
                                          uint64_t end);
 };
 
-// `functions`: sorted, not overlapping; `begins`: of all functions, also inside others.
+// `functions`: sorted, without overlap; `begins`: the begins of all functions, also of those inside
+// others.
 IncomingEdges find_incoming_edges(const ModuleText& text, std::span<const FunctionRange> functions,
                                   const std::vector<uint64_t>& begins);
 

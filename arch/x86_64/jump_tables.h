@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where an indirect jump may go (checker.h, check 3).
+// indirect_targets() finds where an indirect jump may go (checker.h, check 3).
 //
-// Every code address that a program jumps to is either written somewhere as an address (a data
-// word, a relocation, a lea, an immediate: check 4 sees those) or computed. Compilers compute one
-// kind:
+// A program holds every code address that it jumps to as an address (a data word, a relocation, a
+// lea, an immediate: check 4 sees those) or computes it. Compilers compute one kind:
 //   gcc, clang, PIC:   lea table(%rip),%T; movslq (%T,%i,4),%x; add %T,%x; jmp *%x
-// So a jump through an unchanged 8-byte value is as good as resolved, a table is read, anything
-// else is unknown. What comes from the function's frame is what the function has put there.
+// So check 4 covers a jump through an unchanged 8-byte value, djtap reads a table, and the targets
+// of any other jump are unknown. A value from the function's frame is the one that the function has
+// put there.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -16,7 +16,8 @@
 namespace dj::arch {
 
 enum class Way : uint8_t {
-  Pointer,  // a value that is an address somewhere else: only address-taken code can be meant
+  Pointer,  // an address that the program holds elsewhere: only address-taken code can be its
+            // target
   Table,    // `targets` holds them all
   Unknown,
 };
@@ -26,7 +27,7 @@ struct IndirectTargets {
   std::vector<uint64_t> targets;
 };
 
-// Of the JumpIndirect instruction `at`.
+// Returns the targets of the JumpIndirect instruction with index `at`.
 IndirectTargets indirect_targets(Flow& flow, const Module& module, uint32_t at);
 
 }  // namespace dj::arch

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exits that leave their function only sometimes: a conditional tail call, and an indirect jump
-// whose targets are not all known. Their detours find out before the handlers run.
+// Leaving describes an exit that leaves its function only sometimes: a conditional tail call, or an
+// indirect jump some of whose targets are unknown. The exit's detour finds out before the handlers
+// run.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -16,26 +17,28 @@ struct Leaving {
   enum How : uint8_t {
     Always,
     IfTaken,    // a conditional branch to another function
-    IfOutside,  // when it goes to none of `inside`
+    IfOutside,  // when the target is in none of `inside`
   } how = Always;
   std::vector<FunctionRange> inside;  // at most kMaxInside
-  // IfOutside: the register that holds where it goes, kOnStack: it is the word on top of the stack;
-  // kNoReg: the operand of the instruction, an indirect jump.
+  // IfOutside: the register that holds the target. kOnStack: the word on top of the stack holds it.
+  // kNoReg: the operand of the instruction, an indirect jump, holds it.
   uint8_t target = kNoReg;
 };
 constexpr size_t kMaxInside = 4;
 constexpr uint8_t kOnStack = 0xfe;
-constexpr uint32_t kLeavingBytesMax = 192;  // of the code below, for one exit
+constexpr uint32_t kLeavingBytesMax = 192;  // at most, of the code that the functions below write
+                                            // for one exit
 
-// Whether the target of the indirect jump can be computed beforehand.
+// Whether code can compute the target of the indirect jump before the jump runs.
 bool can_read_target(std::span<const uint8_t> bytes, const Insn& insn);
 
-// IfTaken: the conditional branch, to a label that is returned and to be bound (bind_long) where
-// the handlers and the jump to insn.target follow.
+// IfTaken: writes the conditional branch and returns its label. The caller binds the label
+// (bind_long()) where it writes the handlers and the jump to insn.target.
 uint32_t put_branch_to_exit(Code& code, std::span<const uint8_t> bytes, const Insn& insn);
 
-// IfOutside: where the target lies inside, does the instruction; else runs into what follows.
-// Changes nothing.
+// IfOutside: writes code that runs the instruction if its target lies in leaving.inside, else falls
+// through to the code that follows. That code changes no register, flag or stack word of the
+// program.
 Status put_inside_jump(Code& code, std::span<const uint8_t> bytes, const Insn& insn,
                        const Leaving& leaving);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Linkage stubs, and who calls them: a module's calls of functions that the loader binds lead to
-// stubs of its own, each a jump through a word (System V ABI, x86-64 supplement, 5.2 "Procedure
-// Linkage Table").
+// linkage_stubs() finds a module's linkage stubs; near_branches() and real_branches() find the code
+// that calls them. A module's calls of functions that the loader binds lead to stubs of its own,
+// each a jump through a word (System V ABI, x86-64 supplement, 5.2 "Procedure Linkage Table").
 #pragma once
 #include <cstdint>
 #include <span>
@@ -12,28 +12,31 @@
 
 namespace dj::arch {
 
-// Of a direct call or jump with 32 bits of displacement, the only forms looked for here.
+// The length of a direct call or jump with 32 bits of displacement; the functions below look for
+// these forms only.
 constexpr uint64_t kNearBranchBytes = 5;
 
-// A stub and what may follow its jump, at most.
+// The most bytes that a stub takes, with what may follow its jump.
 constexpr uint64_t kLinkageStubBytes = 16;
 
-// Code that does nothing but jump through a word: jmp *word(%rip), with `bnd` or behind endbr64.
+// LinkageStub is code that only jumps through a word: jmp *word(%rip), with `bnd` or behind
+// endbr64.
 struct LinkageStub {
   uint64_t address = 0;
   uint64_t word = 0;
 };
-// Those in `text` that jump through one of `words` (ascending), by address.
+// Returns the stubs in `text` that jump through one of `words` (ascending), by address.
 std::vector<LinkageStub> linkage_stubs(const std::vector<TextRange>& text,
                                        const std::vector<uint64_t>& words);
 
-// Where the bytes at `address` look like a direct call or jump (e8, e9) to one of `targets`
-// (ascending); in order. Looks at every offset, so some may be parts of other instructions.
+// Returns, in order, the places where `bytes`, which stand at `address`, look like a direct call or
+// jump (e8, e9) to one of `targets` (ascending). Looks at every offset, so some may be parts of
+// other instructions.
 std::vector<Reference> near_branches(std::span<const uint8_t> bytes, uint64_t address,
                                      const std::vector<uint64_t>& targets);
 
-// Those of a module that are instructions, decoded from their function's first byte, and lie within
-// one page each. `found`: of near_branches(), in order.
+// Returns those of `found` that are instructions of the module, decoded from their function's first
+// byte, and that lie within one page each. `found`: what near_branches() gave, in order.
 std::vector<Reference> real_branches(const Module& module, const std::vector<Reference>& found);
 
 }  // namespace dj::arch

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Module: a ModuleText with the indexes that the checks ask all the time, and its functions decoded
-// on demand.
+// Module holds a ModuleText and the indexes that the checks use, and decodes its functions on
+// demand.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -18,7 +18,8 @@
 
 namespace dj::arch {
 
-// A function's instructions, decoded linearly from its first byte: never from the middle.
+// Function holds a function's instructions, decoded linearly from its first byte, never from its
+// middle.
 struct Function {
   FunctionRange range;
   std::vector<Insn> insns;
@@ -37,21 +38,23 @@ class Module {
   uint64_t low() const { return low_; }
   uint64_t high() const { return high_; }
 
-  // From address to the end of its text range; empty where there is no text.
+  // Returns the bytes from `address` to the end of its text range; empty: no text is there.
   std::span<const uint8_t> bytes(uint64_t address) const { return bytes_at(text_.text, address); }
   bool is_text(uint64_t address) const { return !bytes(address).empty(); }
-  // The outermost function around address; nullptr: none.
+  // Returns the outermost function around `address`; nullptr: none.
   const FunctionRange* function_at(uint64_t address) const;
-  // All of them, gap functions too (gap_functions.h), sorted, none inside another.
+  // All outermost functions, gap functions too (gap_functions.h), sorted.
   const std::vector<FunctionRange>& outermost() const { return outermost_; }
   bool begins_function(uint64_t address) const;
-  // The code of nobody around address: from the end of the function before to the next one's begin.
+  // Returns the gap around `address`, code of no function: from the end of the function before it
+  // to the begin of the next one.
   FunctionRange gap_at(uint64_t address) const;
   // Decodes from range.begin to its end, or to the first instruction that begins at `until` or
-  // behind it; no further than to data between instructions, which shows by a branch past it.
+  // behind it. Stops before data between instructions; a branch past the data shows that it is
+  // data.
   Function decode(const FunctionRange& range, uint64_t until = ~uint64_t(0)) const;
-  // False: `address` is known to be in the middle of an instruction of this function, one of
-  // outermost(). Cheap when asked again.
+  // False: `address` is known to be in the middle of an instruction of this function. function: one
+  // of outermost(). A second question about a function is cheap.
   bool may_be_instruction(const FunctionRange& function, uint64_t address) const {
     return starts_->may_be(*this, function, address);
   }
@@ -59,14 +62,14 @@ class Module {
   // rbp. Looks at bytes only.
   bool may_jump_by_register(const FunctionRange& range) const;
 
-  // Padding that directly follows `address`, in bytes, no more than `wanted`: nops and int3 up to
-  // the next instruction of `function` or, behind its end, also zeros up to the next function.
+  // Returns how many bytes of padding directly follow `address`, `wanted` at most: nops and int3 up
+  // to the next instruction of `function` or, behind its end, also zeros up to the next function.
   uint32_t padding(const Function& function, uint64_t address, uint32_t wanted) const;
-  // How functions are entered; found when first asked for, by any thread.
+  // The ways into functions. The first call finds them; any thread may call it.
   const IncomingEdges& incoming() const;
-  // A 32-bit entry of read-only data; false: no such data.
+  // Reads a 32-bit entry of read-only data; false: no read-only data is there.
   bool read_entry(uint64_t address, int32_t& value) const;
-  // First element of the sorted list in (after, before); 0: none.
+  // Returns the first element of the sorted list in (after, before); 0: none.
   static uint64_t first_between(const std::vector<uint64_t>& sorted, uint64_t after,
                                 uint64_t before);
   const std::vector<uint64_t>& function_begins() const { return begins_; }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Register table of x86-64: DWARF numbers (System V ABI, figure 3.36) and names.
+// Reg and the tables below hold the registers of x86-64: DWARF numbers (System V ABI, figure 3.36)
+// and names.
 #pragma once
 #include <cstdint>
 
@@ -30,7 +31,7 @@ constexpr const char* kRegNames[kRegCount] = {"rax", "rdx", "rcx", "rbx", "rsi",
 // Vector registers follow behind the return address column.
 constexpr int64_t kXmm0 = 17, kXmmCount = 16;
 constexpr bool is_vector(int64_t reg) { return reg >= kXmm0 && reg < kXmm0 + kXmmCount; }
-// The x87's stack: 0 is its top.
+// The registers of the x87's stack; the first is its top.
 constexpr int64_t kSt0 = 33, kStCount = 8;
 constexpr bool is_x87(int64_t reg) { return reg >= kSt0 && reg < kSt0 + kStCount; }
 // Masks of AVX-512.
@@ -46,11 +47,12 @@ struct NamedReg {
 constexpr NamedReg kOtherRegNames[] = {{"eflags", kFlags}, {"flags", kFlags}, {"cs", kCs},
                                        {"ds", kDs},        {"es", kEs},       {"ss", kSs},
                                        {"fs", kFs},        {"gs", kGs}};
-// The numbers of all registers that a handler can read.
+// Whether a handler can read the register.
 constexpr bool is_readable(int64_t reg) {
   return (reg >= 0 && reg < kRegCount) || is_vector(reg) || is_x87(reg) || is_mask(reg);
 }
-// How many words of 8 bytes can be read of a register: of a vector register as much as AVX has.
+// Returns how many words of 8 bytes a handler can read of a register; of a vector register, AVX's
+// 4.
 constexpr uint64_t words_of(int64_t reg) { return is_vector(reg) ? 4 : is_x87(reg) ? 2 : 1; }
 // Integer argument registers in order (System V ABI 3.2.3).
 constexpr Reg kArgumentRegs[6] = {kRdi, kRsi, kRdx, kRcx, kR8, kR9};

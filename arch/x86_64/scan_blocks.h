@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Sixteen bytes at a time: at which of them may the scan (branch_scan.h) find something? In real
-// code that is one in eleven, and what is asked of all bytes needs no branch.
+// may_refer(), numbers_within(): select, sixteen bytes at a time, those at which the scan
+// (branch_scan.h) may find a reference. In real code that is one byte in eleven, and the test of
+// all bytes needs no branch.
 #pragma once
 #include <emmintrin.h>
 
@@ -16,16 +17,16 @@ inline Block load_block(const uint8_t* bytes) {
   return _mm_loadu_si128(reinterpret_cast<const Block*>(bytes));
 }
 
-// Bit i: byte i is not 0.
+// Returns a number whose bit i is set if byte i of `bytes`, 0 or 0xff, is not 0.
 inline uint32_t bits(Block bytes) { return uint32_t(_mm_movemask_epi8(bytes)); }
 
-// 0xff for those bytes whose bits in `mask` are `value`.
+// Returns 0xff for those bytes whose bits in `mask` are `value`.
 inline Block match(Block bytes, uint8_t mask, uint8_t value) {
   return _mm_cmpeq_epi8(bytes & _mm_set1_epi8(char(mask)), _mm_set1_epi8(char(value)));
 }
 
-// 0xff where a branch, a lea or a ModRM byte of an operand relative to rip may begin. Reads one
-// byte more.
+// Returns 0xff where a branch, a lea or a ModRM byte of an operand relative to rip may begin. Reads
+// one byte behind the block.
 inline Block may_refer(const uint8_t* bytes) {
   const Block here = load_block(bytes), next = load_block(bytes + 1);
   const Block jcc = match(here, 0xf0, 0x70), loop = match(here, 0xfc, 0xe0);
@@ -37,8 +38,8 @@ inline Block may_refer(const uint8_t* bytes) {
   return jcc | loop | jmp8 | call_or_jmp | long_jcc | lea | xbegin | rip;
 }
 
-// 0xff where the four bytes from there on are one of `size` numbers from `low` on. Reads three
-// bytes more.
+// Returns 0xff where the four bytes from there on are one of `size` numbers from `low` on. Reads
+// three bytes behind the block.
 inline Block numbers_within(const uint8_t* bytes, uint64_t low, uint64_t size) {
   constexpr uint64_t kEnd = uint64_t(1) << 32;
   if (low >= kEnd || size >= kEnd) return _mm_set1_epi8(char(0xff));

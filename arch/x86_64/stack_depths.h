@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// StackDepths: how far below its value at the function's entry the stack pointer is at each
-// instruction. Code that is entered with one depth cannot be the target of a jump made at another.
+// StackDepths knows how far the stack pointer is below its value at the function's entry at each
+// instruction. Code that control enters with one depth cannot be the target of a jump at another
+// depth.
 #pragma once
 #include <cstdint>
 #include <vector>
@@ -9,7 +10,7 @@
 
 namespace dj::arch {
 
-// A jump by a table, and where to.
+// TableJump is a jump by a table, with its targets.
 struct TableJump {
   uint64_t address = 0;
   std::vector<uint64_t> targets;
@@ -22,7 +23,7 @@ class StackDepths {
   StackDepths(const Function& function, const std::vector<TableJump>& jumps);
 
   // Whether the stack pointer is known to differ between two instructions, given by index. An
-  // instruction that nothing was seen to reach differs from none.
+  // instruction that StackDepths has not reached differs from none.
   bool differ(size_t a, size_t b) const {
     return known(depths_[a]) && known(depths_[b]) && depths_[a] != depths_[b];
   }
@@ -31,7 +32,7 @@ class StackDepths {
   static constexpr int64_t kUnseen = INT64_MIN, kUnknown = INT64_MAX;
   static bool known(int64_t depth) { return depth != kUnseen && depth != kUnknown; }
   struct State {
-    int64_t depth = 0;         // kUnknown: not known
+    int64_t depth = 0;         // kUnknown: unknown
     int64_t frame = kUnknown;  // the same of the frame pointer
   };
   static void step(const Insn& insn, State& state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stack_taken(): what an instruction does to the stack pointer.
+// stack_taken() tells by how much an instruction moves the stack pointer.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -9,7 +9,8 @@
 
 namespace dj::arch {
 
-// Bytes that it takes of the stack; less than 0: gives back; nothing: not known.
+// Returns the bytes that the instruction takes from the stack; below 0: it gives them back; empty:
+// unknown.
 inline std::optional<int64_t> stack_taken(const Insn& insn) {
   if (!insn.legacy || insn.map != 0) return 0;
   const uint8_t op = insn.opcode;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// For tests: the relocator's fuzzer. Chooses windows of instructions and states, runs each window
+// For tests: the relocator's fuzzer chooses windows of instructions and states, runs each window
 // bare and in a detour, and compares (fuzz_test.cpp).
 #pragma once
 #include <string>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ModuleText: all that the safety checks want to know about one module's machine code. Plain data,
-// filled by compiler/debuginfo from the file (never from the process), addresses are ELF virtual
-// addresses.
+// ModuleText holds everything that the safety checks need to know about one module's machine code.
+// It is plain data. compiler/debuginfo fills it from the file, never from the process. Addresses
+// are ELF virtual addresses.
 #pragma once
 #include <cstdint>
 #include <memory>
@@ -13,13 +13,13 @@
 
 namespace dj::arch {
 
-// Bytes [address, address + bytes.size()) where they lie: ModuleText::kept owns them.
+// TextRange is the bytes [address, address + bytes.size()); ModuleText::kept owns them.
 struct TextRange {
   uint64_t address = 0;
   std::span<const uint8_t> bytes;
 };
 
-// From address to the end of its range; empty where there is none.
+// Returns the bytes from `address` to the end of its range; empty: no range has it.
 inline std::span<const uint8_t> bytes_at(const std::vector<TextRange>& ranges, uint64_t address) {
   for (const TextRange& range : ranges) {
     const uint64_t offset = address - range.address;
@@ -28,13 +28,13 @@ inline std::span<const uint8_t> bytes_at(const std::vector<TextRange>& ranges, u
   return {};
 }
 
-// A function's instructions, [begin, end), from a symbol or from .eh_frame. Sorted, may be nested
-// by aliases, never partly overlapping.
+// FunctionRange is a function's instructions, [begin, end), from a symbol or from .eh_frame. Lists
+// of them are sorted; aliases may nest them, and they never overlap in part.
 struct FunctionRange {
   uint64_t begin = 0, end = 0;
 };
 
-// Addresses where no detour can lie: below `low`, inside the module, above `high`.
+// Space names the addresses where no detour can lie: below `low`, inside the module, above `high`.
 struct Space {
   uint64_t low = 0, image_begin = 0, image_end = 0, high = 0;
 };
@@ -42,18 +42,18 @@ struct Space {
 struct ModuleText {
   std::string path;
   bool position_independent = true;
-  bool is_truncated = false;                // the file ends before parts that its headers tell of
-  uint64_t image_begin = 0, image_end = 0;  // all that the file maps; no detour can lie there
-  // Where detours can lie, if that is not simply around the image: a kernel has a region for them.
+  bool is_truncated = false;                // the file ends before parts that its headers name
+  uint64_t image_begin = 0, image_end = 0;  // the file's mappings; no detour can lie there
+  // Where detours can lie; empty: around the image. A kernel has a region for them.
   std::optional<Space> code_space;
   std::vector<TextRange> text;
   std::vector<FunctionRange> functions;  // sorted by begin
   std::vector<uint64_t> named;           // functions that a symbol names; sorted
-  std::vector<uint64_t> split_off;  // of these, parts of others, unless they are called; sorted
+  std::vector<uint64_t> split_off;       // of these, parts of others unless code calls them; sorted
   std::vector<uint64_t> mid_frame;       // code that begins within a frame, by .eh_frame; sorted
-  bool splits_blocks = false;            // some of those are blocks that nothing is pushed in
+  bool splits_blocks = false;            // some of those are blocks that push no word
   std::vector<uint64_t> pieces;  // blocks of functions that are code of their own, by name; sorted
-  // (begin of a function, piece of it), where no other function has its name; sorted
+  // (begin of a function, piece of it), if no other function has the piece's name; sorted
   std::vector<std::pair<uint64_t, uint64_t>> own_pieces;
   std::vector<uint64_t> landing_pads;  // from .gcc_except_table, sorted
   // (begin of a function, landing pad of its calls outside of it), sorted
@@ -62,11 +62,11 @@ struct ModuleText {
                                         // global symbols, sorted
   std::vector<FunctionRange>
       rseq_sections;              // critical sections from __rseq_cs / __rseq_cs_ptr_array
-  // Words in front of the sections' abort addresses: the kernel ends a program that has not there
-  // what it has registered.
+  // Words in front of the sections' abort addresses. They must hold the signature that the program
+  // has registered, or the kernel ends the program.
   std::vector<FunctionRange> rseq_signatures;
   std::vector<TextRange> rodata;  // for jump tables
-  std::vector<std::shared_ptr<const void>> kept;  // the mapped file, as long as anyone looks at it
+  std::vector<std::shared_ptr<const void>> kept;  // keeps the mapped file alive
 };
 
 }  // namespace dj::arch
