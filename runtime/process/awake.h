@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Awake: as long as it lives, a thread with the lowest priority keeps a processor from sleeping,
-// and leaves it to whoever wants it. A target that makes system calls for djtap is woken twice for
-// each, by turns with djtap, and the kernel likes to wake it on a processor that has nothing to do:
-// on a virtual machine that takes 100 us where that processor sleeps, and 5 where it does not.
+// Awake keeps a processor from sleeping while it lives: its thread, which has the lowest priority,
+// spins, and leaves the processor to every other thread. A target that makes system calls for djtap
+// wakes twice for each, by turns with djtap. The kernel likes to wake it on an idle processor: on a
+// virtual machine that takes 100 us if that processor sleeps, and 5 us if it does not.
 #pragma once
 #include <pthread.h>
 #include <sched.h>
@@ -27,7 +27,7 @@ class Awake {
 
  private:
   std::atomic<bool> over_{false};
-  std::optional<SpareThread> thread_;  // joined before the other goes
+  std::optional<SpareThread> thread_;  // its destructor joins it before over_ dies
 };
 
 }  // namespace dj

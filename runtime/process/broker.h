@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Broker: a small process that keeps djtap's rights when the rest of djtap, the worker, gives them
-// up for a target of another user (rights.h). By the worker's orders it does what an equal of the
-// target may not: it opens the files that the user has named for djtap, and where the kernel does
-// not let an equal trace the target, it traces this one target, what the target has forked, and
-// nobody else. Where there is no broker, djtap does all of that itself.
+// Broker is a small process that keeps djtap's rights when the rest of djtap, the worker, gives
+// them up for a target of another user (rights.h). By the worker's orders it does what an equal of
+// the target may not do: it opens the files that the user has named for djtap. Where the kernel
+// does not let an equal trace the target, it also traces this one target and what the target has
+// forked, and no other process. Without a broker djtap does all of that itself.
 #pragma once
 #include <sys/types.h>
 
@@ -20,15 +20,15 @@ namespace dj {
 
 class Broker {
  public:
-  // Forks it, for a target that is now what `rights` says. pidfd: of the target. djtap must have
-  // one thread. It ends with djtap.
+  // Forks the broker, for a target that has the rights `rights` now. pidfd: of the target. djtap
+  // must have one thread. The broker ends with djtap.
   static Status start(pid_t target, int pidfd, Rights rights, OwnPaths files);
-  // The broker of this djtap; null: it has none.
+  // Returns the broker of this djtap; null: it has none.
   static Broker* get();
 
-  // What it says to an order. A broker that is gone answers with EPIPE.
+  // Sends an order and returns the broker's answer. A broker that has ended answers with EPIPE.
   Answer ask(const Order& order);
-  // The same of an order that gives a descriptor; -1: errno says why there is none.
+  // Sends an order that gives a descriptor and returns it; -1: errno says why there is none.
   int ask_descriptor(const Order& order);
 
   ~Broker();
@@ -41,8 +41,8 @@ class Broker {
   std::mutex mutex_;
 };
 
-// By the broker, or where there is none by djtap itself: the same as in own_files.h. files: of
-// djtap itself.
+// These do the same as OwnFiles::next_output(), listen_at() and OwnFiles::open_read() of
+// own_files.h, by the broker, or without one by djtap itself. files: djtap's own.
 Result<int> next_output_of(OwnFiles& files);
 Result<int> listen_for_user(const std::string& path);
 Result<int> open_for_user(const std::string& path);

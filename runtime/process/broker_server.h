@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The broker's side (broker.h): who it serves, and the loop that carries out orders.
+// serve_orders() runs the broker's side (broker.h): the loop that carries out the worker's orders.
+// Charge says for which target.
 #pragma once
 #include <sys/types.h>
 
@@ -15,7 +16,7 @@ struct Charge {
   OwnPaths files;
 };
 
-// Carries out orders until the worker is gone. Returns the broker's exit code.
+// Carries out orders from `socket` until the worker ends. Returns the broker's exit code.
 int serve_orders(int socket, const Charge& charge);
 
 }  // namespace dj

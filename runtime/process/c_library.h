@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The C library of a process.
+// c_library() finds the C library of a process.
 #pragma once
 #include <vector>
 
@@ -7,8 +7,8 @@
 
 namespace dj {
 
-// glibc or musl; of a program without a loader the program itself. Null: there is none that djtap
-// knows.
+// Returns the module of glibc or musl; for a program without a loader, the program itself. Null:
+// the process has no C library that djtap knows.
 const MappedModule* c_library(const std::vector<MappedModule>& modules);
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waiting for a child process: neither a child nor the kernel keeps djtap for ever.
+// wait_for_child(), kill_child(): wait for the end of a child process, and return in time even if
+// the child or the kernel does not let it end.
 #pragma once
 #include <sys/types.h>
 
@@ -9,19 +10,20 @@
 
 namespace dj {
 
-// Whether one of the signals waits at which djtap ends (it blocks them while it works).
+// Whether a signal is pending at which djtap ends. djtap blocks those signals while it works.
 bool is_told_to_end();
 
-// Waits until the child `pid` ends, and takes its wait status. Nothing where djtap is told to end
-// before: the child goes on, and stays a zombie of djtap's.
+// Waits until the child `pid` ends, reaps it and returns its wait status. Empty: djtap was told to
+// end before; the child goes on, and becomes djtap's zombie when it ends.
 std::optional<int> wait_for_child(pid_t pid);
 
-// Kills the child `pid` and takes its wait status, for `limit_ns` at most, told to end or not. The
-// kernel does not end a child that waits in a driver, or one with a thread that is traced by a
-// process that never asks (ptrace(2)). False: it has not ended; children_left() has it.
+// Kills the child `pid` and reaps it. Waits for `limit_ns` nanoseconds at most, also if djtap is
+// told to end. The kernel does not end a child that waits in a driver, or one with a thread that is
+// traced by a process that never waits for it (ptrace(2)). False: the child has not ended;
+// children_left() lists it.
 bool kill_child(pid_t pid, uint64_t limit_ns = 10'000'000'000);
 
-// Those that kill_child() has left.
+// Returns the children that kill_child() has left running.
 const std::vector<pid_t>& children_left();
 
 }  // namespace dj

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ChildWatch: the processes that the target has forked and that have not said that they end. One
-// that is killed, or executes another program, never does; its pidfd tells.
+// ChildWatch watches the processes that the target has forked, and notices the end of those that do
+// not report it. A process that is killed or executes another program never reports its end; its
+// pidfd shows it.
 #pragma once
 #include <sys/types.h>
 
@@ -16,22 +17,23 @@ namespace dj {
 class ChildWatch {
  public:
   explicit ChildWatch(const TargetTask& target) : target_(target) {}
-  // What its handlers say (Drain), by the numbers that the children know themselves by. Only a
-  // process that descends from the target, or has the session's memory mapped, is watched: what the
-  // target says may be a lie. More than kMost at one time are not watched.
+  // Take in what the handlers report (Drain). `own` is the number by which the child knows itself.
+  // What the target reports may be a lie: ChildWatch watches only a process that descends from the
+  // target or has the session's memory mapped. It watches kMost at one time at most.
   void begins(pid_t own);
   void ends(pid_t own) { children_.erase(own); }
-  // Those that have ended without a word, each once. heard: up to when (cycle counter) all that was
-  // said has been told to ends().
+  // Returns the processes that have ended without a report, each once. heard: the time (cycle
+  // counter) up to which the caller has passed all reports to ends().
   std::vector<TargetTask> take_ended(uint64_t heard);
-  // Has somebody ended whom take_ended() has not given yet?
+  // Whether take_ended() has seen a process end that it has not returned yet.
   bool is_due() const;
 
  private:
   struct Child {
-    std::optional<ExitWatch> watch;  // empty: gone before djtap looked
+    std::optional<ExitWatch> watch;  // empty: the process ended before djtap looked, or its end was
+                                     // seen
     TargetTask task;
-    uint64_t gone = 0;  // cycle counter when that was seen
+    uint64_t gone = 0;  // cycle counter when djtap saw its end
   };
   static constexpr size_t kMost = 4096;
   TargetTask target_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// copy_descriptor(): pidfd_getfd() of one thread, as both sides of the broker call it (tracer.h,
+// copy_descriptor() calls pidfd_getfd() for one thread. Both sides of the broker use it (tracer.h,
 // broker_server.h).
 #pragma once
 #include <fcntl.h>
@@ -11,7 +11,8 @@
 
 namespace dj {
 
-// As take_descriptor() of tracer.h, with djtap's own rights.
+// Returns djtap's own copy of descriptor `fd` of thread `tid` of the process, like
+// take_descriptor() of tracer.h, but by the caller's own rights. -1: errno says why.
 inline int copy_descriptor(pid_t pid, pid_t tid, int fd) {
   constexpr unsigned kThread = O_EXCL;  // PIDFD_THREAD
   long pidfd = syscall(SYS_pidfd_open, tid, kThread);

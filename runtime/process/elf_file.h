@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ElfFile: the few facts of an ELF file that placing and launching need: headers, segments,
-// exported symbols.
+// ElfFile holds the facts of an ELF file that placing and launching need: headers and segments.
+// find_symbol() finds its symbols.
 #pragma once
 #include <elf.h>
 
@@ -12,7 +12,7 @@
 
 namespace dj {
 
-// ElfFile: headers of one ELF file; read once, never looks at the file again.
+// ElfFile holds the headers of one ELF file; read_elf() reads them once.
 struct ElfFile {
   Elf64_Ehdr header = {};
   std::vector<Elf64_Phdr> segments;
@@ -20,21 +20,22 @@ struct ElfFile {
   bool has_tls = false;     // PT_TLS
 };
 
-// Fails with Fail::Unsupported for what is no x86-64 ELF file, with NotFound or Permission if it
-// cannot be read.
+// Reads the headers of a file. Fails with Fail::Unsupported if it is no x86-64 ELF file, with
+// NotFound or Permission if djtap cannot read it.
 Result<ElfFile> read_elf(const std::string& path);
 
 struct ElfSymbol {
   uint64_t address = 0, size = 0;  // ELF address; bytes
 };
-// The first defined symbol of this name, without its version, in .dynsym or .symtab, in the file's
-// order. Fails as read_elf() does, and with NotFound where there is none with an address.
+// Returns the first defined symbol of this name, without its version, in .dynsym or .symtab, in the
+// file's order. Fails like read_elf(), and with NotFound if no such symbol has an address.
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name);
 
-// Does the loader write to the file's code when it opens it (DT_TEXTREL)? False if it cannot be read.
+// Whether the loader writes to the file's code when it opens the file (DT_TEXTREL). False if djtap
+// cannot read the file.
 bool has_text_relocations(const std::string& path);
 
-// DT_NEEDED names of a file; empty if it has none or cannot be read.
+// Returns the DT_NEEDED names of a file; empty if it has none or djtap cannot read it.
 std::vector<std::string> needed_libraries(const std::string& path);
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the threads of a process have the C library's errno, without running any of its code.
+// errno_offset() finds where the threads of a process have the C library's errno. It runs none of
+// the process's code.
 #pragma once
 #include <sys/types.h>
 
@@ -11,11 +12,11 @@
 
 namespace dj {
 
-// errno minus fs base, the same in every thread: what __errno_location of the C library (of a
-// program without a loader: its own) adds to fs base, by its machine code. The loader has done its
-// work. Empty: there is no such function, or it is written in another way.
-// Source: the ABI's local-exec and initial-exec models (Drepper, "ELF Handling For Thread-Local
-// Storage").
+// Returns the address of errno minus fs base, which is the same in every thread. It reads it from
+// the machine code of the C library's __errno_location (of the program's own, in a program without
+// a loader), which adds it to fs base. Call it when the loader has done its work. Empty: the
+// process has no such function, or the function has another form. Source: the ABI's local-exec and
+// initial-exec models (Drepper, "ELF Handling For Thread-Local Storage").
 std::optional<int64_t> errno_offset(pid_t pid, const std::vector<MappedModule>& modules);
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecWatch: notices that the traced process has executed another program: the probes are gone with
-// its old image.
+// ExecWatch notices that the traced process has executed another program, and so has lost the
+// probes with its old image.
 #pragma once
 #include <sys/types.h>
 
@@ -14,8 +14,8 @@ namespace dj {
 class ExecWatch {
  public:
   explicit ExecWatch(pid_t pid);
-  // Looks again. The path of the new program the first time that one was executed, else ""; that
-  // may be the same file.
+  // Looks again. Returns the path of the new program when it first sees one, else "". The new
+  // program may be the same file.
   std::string poll();
 
  private:

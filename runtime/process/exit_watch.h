@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExitWatch: notices the end of the traced process without ptrace.
+// ExitWatch notices the end of the traced process without ptrace, by a pidfd.
 #pragma once
 #include <sys/types.h>
 
@@ -11,15 +11,16 @@ namespace dj {
 
 class ExitWatch {
  public:
-  // is_child: djtap started it and gets its status.
+  // is_child: djtap started the process and gets its wait status. Fails when there is no such
+  // process.
   static Result<ExitWatch> create(pid_t pid, bool is_child);
   ExitWatch(ExitWatch&& other) noexcept;
   ~ExitWatch();
   pid_t pid() const { return pid_; }
   int fd() const { return fd_; }  // readable (poll) when the process has ended
-  bool ended(int timeout_ms = 0) const;  // waits for it up to so long
-  // The wait status of an ended child; empty: still running, or not our child. Waits up to
-  // timeout_ms (-1: for ever).
+  bool ended(int timeout_ms = 0) const;  // waits for the end up to timeout_ms
+  // Returns the wait status of an ended child; empty: the process still runs, or is no child of
+  // djtap. Waits up to timeout_ms (-1: for ever).
   std::optional<int> wait_status(int timeout_ms);
 
  private:

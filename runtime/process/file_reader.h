@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// reader_of(): whose rights decide which files a target's files may name (target_file.h).
+// reader_of() tells whose rights decide which files a target's files may name (target_file.h).
 #pragma once
 #include <sys/types.h>
 
@@ -10,10 +10,11 @@
 
 namespace dj {
 
-// The rights and the root of a process; of a djtap that is not root the root alone, since it reads
-// what its user may read anyway. Nothing: they are djtap's own.
+// Returns the rights and the root folder of a process. For a djtap that is not root it returns the
+// root folder alone, since djtap reads only what its user may read. Empty: they are djtap's own.
 std::optional<FileReader> reader_of(pid_t pid);
-// Where its root folder lies by the names of its mappings; "/": they are names in it.
+// Returns where the process's root folder lies in terms of the names of its mappings; "/": those
+// are names in the root folder.
 std::string root_name_of(pid_t pid);
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Launched: a program started by djtap, stopped at the first moment at which probes can be armed:
-// before any constructor of any of its libraries has run, a static one mostly before its first
+// launch() starts a program and stops it at the first moment at which djtap can arm probes: before
+// a constructor of any of its libraries has run; a static program mostly before its first
 // instruction.
 #pragma once
 #include <signal.h>
@@ -22,23 +22,26 @@ struct LaunchOptions {
       signal_mask;  // the program's; default: this thread's. (djtap blocks some for itself.)
 };
 
-// ForkedChild: a child of djtap that waits to become the program. Forking costs what djtap has in
-// memory by then, and each of those pages that is written afterwards one fault more: so djtap forks
-// before it does anything else. The child ends, nothing executed, when this or djtap goes.
+// ForkedChild is a child of djtap that waits to become the program. A fork costs more the more
+// memory djtap has, and one more fault for each of those pages that djtap writes afterwards: so
+// djtap forks before it does anything else. The child ends without executing the program when this
+// object or djtap ends before go().
 class ForkedChild {
  public:
-  // argv: as execvp takes it, not empty. Fail::Other: there is no process or descriptor to be had.
+  // Forks. argv: as execvp takes it, not empty. Fails with Fail::Other when the kernel gives no
+  // process or descriptor.
   static Result<ForkedChild> fork(const std::vector<std::string>& argv,
                                   const LaunchOptions& options = {});
   ForkedChild(ForkedChild&& other) noexcept;
   ~ForkedChild();
   const std::string& program() const { return program_; }
   pid_t pid() const { return pid_; }
-  // Lets it execute the program; only once.
+  // Lets the child execute the program. Call it once.
   void go();
-  // Behind go(), when it has executed the program or ended: errno of the exec; 0: it executes it.
+  // Returns the errno of the exec; 0: the child executes the program. Call it behind go(), when the
+  // child has executed the program or ended.
   int exec_errno();
-  // Whoever takes the process from here on kills and reaps it.
+  // Hands the process to the caller, who kills and reaps it from here on.
   pid_t release() { return std::exchange(pid_, 0); }
 
  private:
@@ -51,21 +54,21 @@ class ForkedChild {
 
 struct Launched {
   pid_t pid = 0;
-  Stopped stopped;  // one thread. Releasing it lets the program run, untraced, as djtap's child
+  Stopped stopped;  // one thread; its release lets the program run, untraced, as djtap's child
   std::optional<Scout> scout;  // of a static program with TLS that stands at its entry point
 };
 
-// Starts the program as execvp does. Fail::NotFound: no such command (exit code 127);
-// Fail::Permission and Unsupported: it cannot be executed (126); Other: djtap failed (125). Where
-// it stands afterwards:
+// Starts the program as execvp does. Fails with Fail::NotFound: no such command (exit code 127);
+// Permission or Unsupported: the kernel cannot execute it (126); Other: djtap failed (125).
+// Afterwards the program stands at one of these places:
 //   dynamic: in ld.so, all libraries mapped and relocated (r_debug RT_CONSISTENT);
 //   static: the entry point;
 //   static with TLS, where no scout can be had: fs is set and rseq, if the program uses it, is
 //   registered.
-// When djtap dies meanwhile the program goes on.
+// If djtap dies meanwhile, the program goes on.
 Result<Launched> launch(ForkedChild child);
 
-// The same, forked now.
+// Forks and launches.
 Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options = {});
 
 }  // namespace dj

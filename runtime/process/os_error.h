@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// errno and clocks as the rooms of the controller want them.
+// os_error() makes an Error from an errno; now_ns() reads the clock.
 #pragma once
 #include <time.h>
 
@@ -12,7 +12,7 @@
 
 namespace dj {
 
-// "what: strerror(number)", with the kind that number stands for.
+// Returns the Error "what: strerror(number)" with the kind that `number` stands for.
 inline Error os_error(const std::string& what, int number = errno) {
   Fail kind = Fail::Other;
   if (number == EPERM || number == EACCES) {
@@ -25,7 +25,7 @@ inline Error os_error(const std::string& what, int number = errno) {
   return Error{what + ": " + strerror(number), kind};
 }
 
-// CLOCK_MONOTONIC.
+// Returns CLOCK_MONOTONIC in nanoseconds.
 inline uint64_t now_ns() {
   timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Which modules cannot be unmapped while the process lives: the program and what it was linked
-// with. Text of others may only be written while all threads stand: a dlclose() could put something
-// else there at any moment.
+// permanent_modules() tells which modules stay mapped while the process lives: the program and the
+// libraries that it was linked with. djtap may write the text of other modules only while all
+// threads stand: a dlclose() could put something else there at any moment.
 #pragma once
 #include <vector>
 
@@ -9,7 +9,8 @@
 
 namespace dj {
 
-// By module. Follows DT_NEEDED from the program; what cannot be read is taken for temporary.
+// Returns a flag for each of `modules`. Follows DT_NEEDED from the program. A file that djtap
+// cannot read counts as temporary.
 std::vector<bool> permanent_modules(const std::vector<MappedModule>& modules);
 
 }  // namespace dj

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the kernel tells about a process without touching it: its mappings, the modules in them, and
-// whether djtap may trace it.
+// read_maps(), mapped_modules(), check_traceable() and others read what the kernel tells about a
+// process: its mappings, the modules in them, and whether djtap may trace it. They do not touch the
+// process.
 #pragma once
 #include <sys/types.h>
 
@@ -15,7 +16,7 @@
 
 namespace dj {
 
-// Mapping: one line of /proc/PID/maps.
+// Mapping is one line of /proc/PID/maps.
 struct Mapping {
   uint64_t begin = 0, end = 0;  // [begin, end)
   bool read = false, write = false, exec = false, shared = false;
@@ -26,31 +27,31 @@ struct Mapping {
   bool deleted = false;
 };
 
-// pid 0: djtap itself.
+// Reads the mappings of a process; pid 0: of djtap itself.
 Result<std::vector<Mapping>> read_maps(pid_t pid);
 std::vector<Mapping> parse_maps(const std::string& text);
-// Sets path and `deleted` of a mapping with its inode from how the kernel shows its name.
+// Sets path and `deleted` of a mapping whose inode is set. shown: its name as the kernel shows it.
 void set_path(Mapping& mapping, std::string_view shown);
-// All modules that djtap can read, ascending; the vdso is one of them.
+// Returns all modules that djtap can read, ascending; the vdso is one of them.
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid);
-// The same of a process whose mappings have been read.
+// Returns the modules of a process among its mappings `maps`.
 std::vector<MappedModule> modules_among(pid_t pid, const std::vector<Mapping>& maps);
 class MapQuery;
-// The modules that these executable mappings of files belong to, in no order. Nothing: that takes a
-// look at all mappings.
+// Returns the modules that these executable mappings of files belong to, in any order. Empty: that
+// takes a look at all mappings.
 std::optional<std::vector<MappedModule>> modules_of_code(pid_t pid,
                                                          const std::vector<Mapping>& code,
                                                          const MapQuery& query);
 
-// LostFile: a mapped object whose file djtap cannot open: it was removed or replaced, never had a
-// name, or may not be read.
+// LostFile is a mapped object whose file djtap cannot open: the file was removed or replaced, never
+// had a name, or is not readable for djtap.
 struct LostFile {
   std::string path;
-  bool in_memory = false;  // what the process has mapped of it will do (memory_image.h)
+  bool in_memory = false;  // memory_image.h can make the file from memory
 };
 std::vector<LostFile> lost_files(pid_t pid);
 
-// ProcessStatus: from /proc/PID/status and stat.
+// ProcessStatus holds facts from /proc/PID/status and stat.
 struct ProcessStatus {
   char state = '?';
   pid_t tracer = 0, parent = 0;
@@ -62,25 +63,25 @@ struct ProcessStatus {
   bool is_kernels = false;                           // a thread of the kernel
 };
 Result<ProcessStatus> read_status(pid_t pid);
-// When a process started, in clock ticks since boot: tells it from a later one with its pid.
-// Empty: there is no such process.
+// Returns when a process started, in clock ticks since boot: this tells it from a later process
+// with its pid. Empty: there is no such process.
 std::optional<uint64_t> start_time(pid_t pid);
-// Entry `key` of the auxiliary vector (AT_BASE ...); 0: absent.
+// Returns entry `key` of the auxiliary vector (AT_BASE ..); 0: absent.
 uint64_t auxiliary(pid_t pid, uint64_t key);
 
-// Can djtap trace this process now? Fails with a message that says why not: no such process, a
-// zombie, somebody else's tracer (its pid), another user's process, not dumpable.
+// Checks that djtap can trace this process now. Fails with a message that says why not: no such
+// process, a zombie, another tracer (its pid), another user's process, not dumpable.
 Status check_traceable(pid_t pid);
 
-// Nanoseconds of processor time that all threads of a process have used, and its children that it
-// has waited for; 0: there is no process.
+// Returns the processor time in nanoseconds that all threads of a process have used, and those of
+// its children that it has waited for; 0: there is no such process.
 uint64_t processor_ns(pid_t pid);
 
-// Threads of a process that still run (no zombies), ascending.
+// Returns the threads of a process that still run (no zombies), ascending.
 std::vector<pid_t> live_threads(pid_t pid);
 
-// By what number /proc shows the process's memory: its own, or that of a thread that still runs
-// when the first one has ended (pthread_exit).
+// Returns the number under which /proc shows the process's memory: its own, or that of a thread
+// that still runs after the first one has ended (pthread_exit).
 pid_t living_thread(pid_t pid);
 
 }  // namespace dj

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// RemoteCall: scope that borrows one stopped thread to make system calls in the target. All
-// registers and the signal mask are as before when it ends; an interrupted system call of the
-// thread still restarts.
+// RemoteCall borrows one stopped thread to make system calls in the target. When the scope ends it
+// restores all registers and the signal mask; an interrupted system call of the thread still
+// restarts.
 #pragma once
 #include <sys/user.h>
 
@@ -17,14 +17,14 @@ namespace dj {
 
 class RemoteCall {
  public:
-  // Prefers a thread that no seccomp filter confines, then one that runs its own code, then one in
-  // a restartable call. A filter is suspended meanwhile; where the kernel does not let djtap do
-  // that, borrow() fails (Permission), since the filter might kill the program.
+  // Borrows a thread. It prefers one that no seccomp filter confines, then one that runs its own
+  // code, then one in a restartable call. It suspends a filter meanwhile; if the kernel does not
+  // let djtap do that, borrow() fails (Permission), since the filter might kill the program.
   static Result<RemoteCall> borrow(Stopped& stopped);
-  // This thread: for what the kernel keeps of each.
+  // Borrows this thread, for calls that concern what the kernel keeps for each thread.
   static Result<RemoteCall> borrow(Stopped& stopped, pid_t tid);
   static Result<pid_t> best_thread(Stopped& stopped);  // the one that borrow() would take
-  // Whether borrow() could take that one: nothing of the thread changes.
+  // Checks that borrow() could take the best thread; changes nothing of the thread.
   static Status check(Stopped& stopped);
   RemoteCall(RemoteCall&& other) noexcept;
   RemoteCall& operator=(RemoteCall&&) = delete;
@@ -32,17 +32,18 @@ class RemoteCall {
 
   Stopped& stopped() { return *stopped_; }
   pid_t tid() const { return tid_; }
-  // Result as the kernel returned it: -errno on failure; the Error is for a broken ptrace
-  // connection, and for a thread that did something else than this call: its text can be changed
-  // by processes that share its memory, while its seccomp filter is suspended.
+  // Makes a system call and returns what the kernel returned: -errno on failure. Fails if the
+  // ptrace connection breaks, or if the thread did something else than this call: processes that
+  // share its memory can change its text while its seccomp filter is suspended.
   Result<int64_t> syscall(long number, std::initializer_list<uint64_t> arguments);
-  // As syscall(), but -errno becomes an Error "`what`: ...".
+  // Like syscall(), but -errno becomes an Error "`what`: ..".
   Result<uint64_t> checked(const char* what, long number,
                            std::initializer_list<uint64_t> arguments);
-  // Some of the target's memory is locked (mlock, mlockall). Found out once: there may be hundreds
-  // of mappings to make.
+  // Whether some of the target's memory is locked (mlock, mlockall). The first call finds out:
+  // there may be hundreds of mappings to make.
   bool locks_memory();
-  // A private page of the target for arguments in memory, until the scope ends.
+  // Returns the address of a private page of the target for arguments in memory; it lasts until the
+  // scope ends.
   Result<uint64_t> scratch();
 
   Status give_back();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RunningMemory: the memory of a process that nobody has stopped, through /proc/PID/mem.
+// RunningMemory reads and writes the memory of a running process through /proc/PID/mem.
 #pragma once
 #include <fcntl.h>
 #include <sys/types.h>
@@ -23,13 +23,13 @@ class RunningMemory {
     if (fd_ >= 0) close(fd_);
   }
   bool is_open() const { return fd_ >= 0; }
-  // It stays memory of the program that the process had when it was opened: true when that has
-  // ended or executed another one.
+  // Whether the program has ended or the process has executed another one: the object keeps the
+  // memory of the program that the process had when the object opened it.
   bool is_gone() const {
     char byte;
     return is_open() && pread(fd_, &byte, 1, 0) == 0;
   }
-  // False: not all of it is there.
+  // Copy `bytes` bytes. False: some of the memory is not there.
   bool read(uint64_t address, void* to, size_t bytes) const {
     return pread(fd_, to, bytes, static_cast<off_t>(address)) == static_cast<ssize_t>(bytes);
   }
@@ -41,8 +41,8 @@ class RunningMemory {
   int fd_;
 };
 
-// Whether the session is in that program: it is not in one that its target has executed since.
-// header: djtap's own.
+// Whether the program of `memory` has the session's memory. A program that the target has executed
+// since does not have it. header: djtap's own.
 inline bool has_session(const RunningMemory& memory, const abi::Header& header) {
   uint64_t ticket = 0;
   return memory.read(header.arena_base + offsetof(abi::Header, ticket), &ticket, sizeof ticket) &&

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the seccomp filters of a process deny to calls that are made in it, read from its threads.
-// Each thread may have filters of its own.
+// denied_by_filters() tells which system calls the seccomp filters of a process deny. It reads the
+// filters from the threads; each thread may have filters of its own.
 #pragma once
 #include <sys/types.h>
 
@@ -11,17 +11,17 @@
 
 namespace dj {
 
-// Whether a thread runs under seccomp, by a filter or in strict mode. False also where there is no
+// Whether a thread runs under seccomp, by a filter or in strict mode. False also if there is no
 // such thread.
 bool is_confined(pid_t tid);
-// The same of any thread of the process; nothing of it is stopped.
+// Whether any thread of the process runs under seccomp. Stops no thread.
 bool has_confined_threads(pid_t pid);
 
-// The calls of abi::kAskedCalls, as asked_bit() has them, that some thread of `stopped` may not
-// make. Fails (Permission) where a filter cannot be read: the kernel shows it to a tracer that has
-// CAP_SYS_ADMIN and runs under no filter itself; fails (Unsupported) where one looks at the
-// addresses that calls are made from, or where there are too many. Call it in the thread that has
-// stopped them.
+// Returns the calls of abi::kAskedCalls that some thread of `stopped` may not make, as bits of
+// asked_bit(). Fails with Permission if djtap cannot read a filter: the kernel shows it to a tracer
+// that has CAP_SYS_ADMIN and runs under no filter itself. Fails with Unsupported if a filter looks
+// at the addresses that make the calls, or if there are too many filters. Call it in the thread of
+// djtap that has stopped them.
 Result<uint64_t> denied_by_filters(const Stopped& stopped);
 
 }  // namespace dj

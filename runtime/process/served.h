@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Served: the processes that a broker (broker.h) may touch: the target, and what it has forked,
-// while they have no more rights than the target had when djtap was told to trace it and run the
-// same program.
+// Served knows the processes that a broker (broker.h) may touch: the target and what it has forked,
+// as long as they run the same program and have no more rights than the target had when djtap was
+// told to trace it.
 #pragma once
 #include <sys/types.h>
 
@@ -17,9 +17,9 @@ class Served {
  public:
   // pidfd: of the target.
   Served(pid_t target, int pidfd, Rights rights);
-  // The process of thread (or process) `id`, if the broker may touch it at this moment; else 0.
-  // What was done to it before the question was done to a process that is served, if it was and
-  // nothing could exchange it meanwhile.
+  // Returns the process of thread (or process) `id`, if the broker may touch it at this moment;
+  // else 0. If the process could not be exchanged meanwhile, an answer also holds for what the
+  // broker did to it just before the question.
   pid_t process_of(pid_t id);
 
  private:

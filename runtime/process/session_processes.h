@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Session processes: all processes that share one session's memory: the target and what it has
-// forked since.
+// find_session_processes() and for_session_processes() find the session processes: all that share
+// one session's memory, the target and what it has forked since.
 #pragma once
 #include <functional>
 #include <string>
@@ -11,26 +11,27 @@
 
 namespace dj {
 
-// How the names of sessions' files begin, and what they look like in /proc/PID/maps.
+// kMemoryName is how the names of sessions' files begin; is_session_memory() recognises such a file
+// in /proc/PID/maps.
 constexpr char kMemoryName[] = "djtap";
 bool is_session_memory(const Mapping& mapping);
 
-// Whether a process has this file of a session mapped, as far as djtap may read its maps.
+// Whether a process has this file of a session mapped. False also if djtap may not read its maps.
 bool has_memory(pid_t pid, uint64_t inode);
 
-// Processes of which djtap may read the maps and which have this file of a session mapped; neither
-// djtap itself nor zombies.
+// Returns the processes that have this file of a session mapped, if djtap may read their maps;
+// without djtap itself and zombies.
 std::vector<pid_t> find_session_processes(uint64_t inode);
 
-pid_t parent_of(pid_t pid);  // 0: nobody is there
+pid_t parent_of(pid_t pid);  // 0: there is no such process
 
 // Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False
 // where it has ended, or is no process.
 bool is_session_process(pid_t pid, pid_t target);
 
-// Does `act` to each of them but `except`, and to those that appear meanwhile, until `act` was true
-// of none of the new ones, a minute at most. A process that ends is no failure. Returns those of
-// which `act` was true.
+// Calls `act` for each session process but `except`, and for those that appear meanwhile, until
+// `act` returns true for none of the new ones, for a minute at most. Adds errors of `act` to
+// `failures`; a process that ends is no failure. Returns the processes for which `act` was true.
 std::vector<pid_t> for_session_processes(uint64_t inode, pid_t except,
                                          const std::function<Result<bool>(pid_t)>& act,
                                          std::vector<std::string>& failures);

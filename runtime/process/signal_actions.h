@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The target's signal actions, as the kernel has them.
+// get_action(), set_action(): read and change the target's signal actions in the kernel.
 #pragma once
 #include <cstdint>
 
@@ -10,17 +10,19 @@
 
 namespace dj {
 
-// rt_sigaction(2), made by the borrowed thread. Fail where the kernel refuses, or with it.
+// Make the borrowed thread call rt_sigaction(2). Fail if the kernel refuses or the borrowed thread
+// fails.
 Result<abi::AppAction> get_action(RemoteCall& call, int signal);
 Status set_action(RemoteCall& call, int signal, const abi::AppAction& action);
-// Is it neither the default one nor to ignore the signal?
+// Whether the action calls a handler: neither the default action nor to ignore the signal.
 bool has_handler(const abi::AppAction& action);
-// Bit n - 1: the process catches signal n. All bits where the kernel does not tell.
+// Returns the signals that the process catches, bit n - 1 for signal n; all bits if the kernel does
+// not tell.
 uint64_t caught_signals(pid_t pid);
 
-// Handlers of faults are called through gates from now on (fault_gates.h), or no longer. What has
-// no gate is left alone. table: address of the process's FaultGates; code: of gate 0; own_trap:
-// SIGTRAP's action is the session's.
+// enter_gates() makes the kernel call the handlers of faults through gates (fault_gates.h);
+// leave_gates() undoes that. Both leave handlers without a gate alone. table: address of the
+// process's FaultGates; code: address of gate 0; own_trap: SIGTRAP's action is the session's.
 Status enter_gates(Stopped& stopped, uint64_t table, uint64_t code, bool own_trap);
 Status leave_gates(Stopped& stopped, uint64_t table);
 

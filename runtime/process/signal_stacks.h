@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alternate signal stacks of a process's threads (sigaltstack(2)).
+// small_signal_stack() finds threads of a process whose alternate signal stack (sigaltstack(2)) is
+// too small.
 #pragma once
 #include <cstdint>
 
@@ -7,11 +8,11 @@
 
 namespace dj {
 
-// Bytes that such a stack must have, so that a handler of the program may trap on it: a second
-// signal frame lies there then.
+// Returns the bytes that such a stack must have for a handler of the program to trap on it: the
+// stack then holds a second signal frame.
 uint64_t least_signal_stack(const Stopped& stopped);
-// The smallest of a thread's below `least` bytes; 0: all are large enough. at: bytes of the
-// target's memory that may be written (a stack_t); 0: a page is mapped for a moment.
+// Returns the size in bytes of the smallest stack below `least` bytes; 0: all are large enough. at:
+// address of target memory for a stack_t, which the call writes; 0: it maps a page for a moment.
 Result<uint64_t> small_signal_stack(Stopped& stopped, uint64_t least, uint64_t at = 0);
 
 }  // namespace dj

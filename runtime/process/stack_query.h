@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where the threads of a process have their own stacks, without running any of its code.
+// first_stack() and stack_block_offset() find where the threads of a process have their own stacks.
+// They run none of its code.
 #pragma once
 #include <sys/types.h>
 
@@ -10,12 +11,13 @@
 
 namespace dj {
 
-// The lowest address from which on upwards there is only the first thread's stack, with room for a
-// handler below. UINT64_MAX: there is no such stack.
+// Returns the lowest address above which only the first thread's stack lies, with room for a
+// handler below it. UINT64_MAX: there is no such stack.
 uint64_t first_stack(pid_t pid);
 
-// Where glibc's control block of a thread (minus fs base) has two words, begin and bytes of the
-// thread's stack, on which the block lies itself; of the first thread the begin is 0. 0: not known.
+// Returns the offset (from fs base) of two words in glibc's control block of a thread: begin and
+// bytes of the thread's stack, on which the block itself lies. For the first thread the begin is 0.
+// Returns 0 if the offset is unknown.
 int64_t stack_block_offset(pid_t pid, const std::vector<MappedModule>& modules);
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StartedChild: a process that djtap has started and traces until its program is loaded.
+// StartedChild owns a process that djtap has started and traces until its program is loaded; its
+// destructor kills and reaps the process.
 #pragma once
 #include <sys/ptrace.h>
 #include <sys/types.h>
@@ -11,7 +12,7 @@
 
 namespace dj {
 
-// Killed and reaped when it dies, unless released.
+// Kills and reaps the process in its destructor, unless release() or forget() was called.
 class StartedChild {
  public:
   explicit StartedChild(pid_t pid) : pid_(pid) {}
@@ -25,25 +26,26 @@ class StartedChild {
   }
   pid_t pid() const { return pid_; }
   pid_t release() { return std::exchange(pid_, 0); }
-  void forget() { pid_ = 0; }  // it has ended
+  void forget() { pid_ = 0; }  // the process has ended
 
  private:
   pid_t pid_;
 };
 
-// What run_child() came to: an event of PTRACE_EVENT_*, a system call stop, or a SIGTRAP.
+// ChildStop says why run_child() returned: an event of PTRACE_EVENT_*, a system call stop, or a
+// SIGTRAP.
 struct ChildStop {
   int event = 0;
   bool at_syscall = false;
   bool at_trap = false;
 };
 
-// The child's next wait status. Fails where djtap is told to end, or the child takes a minute: a
-// loader may wait for something that never comes.
+// Waits for the child's next wait status and returns it. Fails if djtap is told to end, or after a
+// minute: a loader may wait for something that never comes.
 Result<int> next_status(const StartedChild& child);
 
-// Lets the child go on with `request` until something else than a signal happens; signals are
-// delivered. TargetGone: it has ended.
+// Lets the child go on with `request` until something else than a signal happens; delivers signals.
+// Fails with TargetGone if the child has ended.
 Result<ChildStop> run_child(StartedChild& child, __ptrace_request request);
 
 }  // namespace dj

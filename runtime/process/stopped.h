@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stopped: scope in which all threads of a process are ptrace-stopped. When it ends they go on as
-// if nothing had happened: held signals are delivered, interrupted system calls restart.
+// Stopped holds all threads of a process in a ptrace-stop while it lives. Its destructor lets them
+// go on as if nothing had happened: it delivers held signals, and interrupted system calls restart.
 #pragma once
 #include <signal.h>
 #include <sys/types.h>
@@ -17,7 +17,7 @@
 
 namespace dj {
 
-// Registration of a thread's rseq area as the kernel knows it.
+// RseqArea is the registration of a thread's rseq area as the kernel knows it.
 struct RseqArea {
   int64_t offset = 0;  // struct rseq minus fs base
   uint32_t bytes = 0, signature = 0;
@@ -25,20 +25,21 @@ struct RseqArea {
 
 class Stopped final : public TextMemory {
  public:
-  // Seizes and stops every thread of `pid`, until the kernel counts no other. Fails with
-  // Permission, TargetGone, or Other when a thread does not stop within two seconds (a vfork that
-  // waits for its child; a minute if it waits for a processor): late, it stands as soon as it can.
+  // Seizes and stops every thread of `pid`, until the kernel counts no other. Fails with Permission
+  // or TargetGone, or with Other when a thread does not stop within two seconds (a vfork that waits
+  // for its child), or within a minute if it waits for a processor. Such a late thread stops as
+  // soon as it can.
   static Result<Stopped> stop(pid_t pid);
-  // Stops one thread, which is enough to act in the process; the others run on.
+  // Stops one thread of `pid`, which is enough to act in the process; the others run on.
   static Result<Stopped> stop_one(pid_t pid);
-  // Stops that thread alone, for a short look: memory cannot be read and written.
+  // Stops thread `tid` alone, for a short look; memory cannot be read and written.
   static Result<Stopped> stop_thread(pid_t pid, pid_t tid);
-  // Lets go of late threads that stand by now. True: nobody is late any more. Whoever goes on after
-  // one of the above has failed calls it again and again, in the thread that called that; a thread
-  // that is late can be stopped once more.
+  // Lets go of late threads that have stopped by now. True: no thread is late any more. A caller
+  // that goes on after one of the functions above has failed calls it again and again, in the
+  // thread that called that function. A late thread can be stopped once more.
   static bool let_go_of_late();
-  // Takes over the only thread of a process that this thread has seized and that is in a
-  // ptrace-stop; launch.cpp.
+  // Takes over the only thread of a process that this thread of djtap has seized and that is in a
+  // ptrace-stop (launch.cpp).
   static Result<Stopped> adopt(pid_t pid);
   Stopped(Stopped&& other) noexcept;
   Stopped& operator=(Stopped&&) = delete;
@@ -47,49 +48,51 @@ class Stopped final : public TextMemory {
   pid_t pid() const { return pid_; }
   std::vector<pid_t> threads() const;  // ascending, never empty
 
-  // Through /proc/PID/mem: a page that is written becomes the process's own copy.
+  // Read and write through /proc/PID/mem: a page that write() changes becomes the process's own
+  // copy.
   Status read(uint64_t address, std::span<uint8_t> bytes) const override;
   Status write(uint64_t address, std::span<const uint8_t> bytes) const override;
-  // By one system call.
+  // Reads by one system call.
   size_t read_ranges(std::span<const AddressRange> ranges, uint8_t* bytes) const override;
 
   Result<user_regs_struct> registers(pid_t tid) const;
   Status set_registers(pid_t tid, const user_regs_struct& regs) const;
   Result<uint64_t> signal_mask(pid_t tid) const;  // bit n-1: signal n is blocked
   Status set_signal_mask(pid_t tid, uint64_t mask) const;
-  // A signal waits for this thread alone, or is being delivered to it: such a one, a fault's, may
-  // mean the very instruction at which it stands.
+  // Whether a signal is pending for this thread alone, or on its way to it: such a signal, a
+  // fault's, may concern the very instruction at which the thread stands.
   bool expects_signal(pid_t tid) const;
   Result<std::optional<RseqArea>> rseq(pid_t tid) const;  // rseq_query.h
-  // The thread has its own system calls caught (PR_SET_SYSCALL_USER_DISPATCH). False where the
-  // kernel (before 6.4) does not say.
+  // Whether the program catches the thread's system calls itself (PR_SET_SYSCALL_USER_DISPATCH).
+  // False also where the kernel (before 6.4) does not say.
   bool catches_syscalls(pid_t tid) const;
 
-  // Threads that trapped on an int3 at an address for which `ours` says so, and have not yet seen
-  // their SIGTRAP: takes the signal back and sets rip to `ours`'s answer (0: not ours).
+  // Takes back the SIGTRAP of threads that trapped on an int3 of djtap and have not yet seen the
+  // signal, and sets their rip to the answer of `ours`. ours: takes the address of an int3 and
+  // returns where to go on; 0: it is not djtap's.
   template <typename Ours>
   Status take_back_traps(Ours ours);
 
-  // Lets all threads but `keep` go on, and stops them all again. The time between is no pause,
-  // unless `keep` is the only one.
+  // release_others() lets all threads but `keep` go on; stop_others() stops them all again. The
+  // time between is no pause, unless `keep` is the only thread.
   void release_others(pid_t keep);
   Status stop_others();
-  // Lets all threads go on. Called by the destructor; afterwards only pause_ns() may be asked.
+  // Lets all threads go on; the destructor calls it. Afterwards call only pause_ns().
   void release();
-  // Nanoseconds that all threads stood, until now or until release().
+  // Returns the nanoseconds for which all threads stood, until now or until release().
   uint64_t pause_ns() const;
 
  private:
   friend class RemoteCall;
   struct Thread {
     std::vector<siginfo_t>
-        held;  // signals that we saw and the program has not; delivered at release
+        held;  // signals that djtap saw and the program has not; release() delivers them
     bool at_signal_stop = false;  // stopped in the delivery of held.front() (or of one taken back)
-    bool stands = false;          // in a stop that we have seen
-    mutable std::optional<user_regs_struct> registers;  // once asked for in this stop
+    bool stands = false;          // in a stop that djtap has seen
+    mutable std::optional<user_regs_struct> registers;  // as read in this stop
   };
   Stopped() = default;
-  // Those of all threads that do not stand yet, or this one alone.
+  // Seizes all threads that do not stand yet, or `only` alone.
   Status seize_new_threads(const pid_t* only);
   void end_pause();
   Status seize(pid_t tid, bool* gone);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TargetTask: who the target is, for the handlers of process.begin and process.end, which djtap
-// runs.
+// TargetTask holds who the target is, for the handlers of process.begin and process.end, which
+// djtap runs.
 #pragma once
 #include <sys/types.h>
 
@@ -11,18 +11,20 @@ namespace dj {
 
 class TargetTask {
  public:
-  // Asks the kernel now: what of a process is still told when it has ended is its name and its ids,
-  // and nothing when somebody has waited for it.
+  // Asks the kernel now: of an ended process the kernel tells only the name and the ids, and
+  // nothing once its parent has waited for it.
   explicit TargetTask(pid_t pid);
-  // That of a process which this one has forked: what cannot be asked any more is as it is here.
-  // `own`: the number that it knows itself by; pid: as djtap sees it, 0 if it is gone.
+  // Returns the task of a process which this one has forked. Facts that the kernel does not tell
+  // any more are those of this process. `own`: the number by which the child knows itself; pid:
+  // djtap's number for it, 0 if it has ended.
   TargetTask forked(pid_t own, pid_t pid) const;
-  // When the process has ended: its last name and ids, if they can still be had.
+  // Takes over the last name and ids of the process, if the kernel still tells them. Call it when
+  // the process has ended.
   void ended();
   pid_t pid() const;
-  // Whether it knows itself by that number, or did when it was last asked.
+  // Whether the process knows itself by that number, or did when djtap last asked.
   bool is_known_by(pid_t number) const;
-  // For abi::Header::task; valid while this object lives.
+  // Returns the address for abi::Header::task; valid while this object lives.
   uint64_t address() const;
 
  private:

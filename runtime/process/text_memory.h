@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TextMemory: memory of a target whose text djtap looks at and changes. Stopped is that of a
-// process whose threads stand; a test has bytes of its own.
+// TextMemory is the interface to the memory of a target whose text djtap reads and changes. Stopped
+// implements it for a process whose threads stand; a test implements it with bytes of its own.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -13,12 +13,12 @@ namespace dj {
 
 class TextMemory {
  public:
-  // Text and read-only pages are read and written, too. Fails where not all of it is mapped.
+  // Read and write memory, text and read-only pages too. Fail if some of it is not mapped.
   virtual Status read(uint64_t address, std::span<uint8_t> bytes) const = 0;
   virtual Status write(uint64_t address, std::span<const uint8_t> bytes) const = 0;
-  // Reads the ranges, at most 256, one behind the other into `bytes`. Returns how many were read:
-  // it ends before the first that is not mapped, or that only read() may read. Several threads may
-  // call it.
+  // Reads the ranges, 256 at most, one behind the other into `bytes`. Returns how many ranges it
+  // has read: it stops before the first that is not mapped, or that only read() may read. Several
+  // threads may call it at once.
   virtual size_t read_ranges(std::span<const AddressRange> ranges, uint8_t* bytes) const = 0;
 
  protected:

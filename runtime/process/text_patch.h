@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reading and writing the text of a stopped process, page by page.
+// TextReader and write_patches(): read and write the text of a stopped process, page by page.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -11,13 +11,15 @@
 
 namespace dj {
 
-// TextReader: memory of the target through a cache of one page. Valid while nobody writes.
+// TextReader reads memory of the target through a cache of one page. It is valid as long as no
+// write changes that memory.
 class TextReader {
  public:
   explicit TextReader(const Stopped& stopped) : stopped_(stopped) {}
-  // Are exactly these bytes at `address`? *readable: false when the page is not there any more.
+  // Whether exactly these bytes are at `address`. Sets *readable to false when the page is
+  // unmapped.
   bool equals(uint64_t address, std::span<const uint8_t> bytes, bool* readable);
-  // False: the page is not there any more.
+  // Reads bytes.size() bytes. False: a page is unmapped.
   bool read(uint64_t address, std::span<uint8_t> bytes);
 
  private:
@@ -32,10 +34,10 @@ struct TextPatch {
   arch::JumpBytes bytes;
 };
 
-// Writes all patches. Whenever djtap is killed, each patch is written as a whole or not at all: a
-// page is written by one call, and the kernel copies a page without looking at signals. (A patch
-// across two pages is one call too, but two copies: SIGKILL exactly between them, some nanoseconds,
-// tears it; `djtap clean` knows such a place by its journal.)
+// Writes all patches. Even if djtap is killed, each patch stands there whole or not at all: djtap
+// writes a page by one call, and the kernel copies a page without a look at signals. A patch across
+// two pages is one call too, but two copies: a SIGKILL in the nanoseconds between them tears it;
+// `djtap clean` knows such a place by its journal.
 Status write_patches(const Stopped& stopped, std::vector<TextPatch> patches);
 
 }  // namespace dj

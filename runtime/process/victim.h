@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Victim: a C program compiled and started by a test. (Tests only.)
+// Victim runs a C program that a test has compiled. (Tests only.)
 #pragma once
 #include <fcntl.h>
 #include <signal.h>
