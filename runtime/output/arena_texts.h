@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArenaTexts: the texts of strings that words of globals and of elements refer to.
+// ArenaTexts reads the texts of strings that words of globals and of elements refer to.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,11 +11,11 @@ namespace dj {
 
 class ArenaTexts {
  public:
-  // words: how many texts the caller may read. All of them together have at most as many bytes as
-  // that many of the longest that handlers make, and some megabytes; what comes then is "".
+  // words: how many texts the caller may read. All texts together have at most as many bytes as
+  // that many of the longest that handlers make, plus some megabytes; further texts are "".
   ArenaTexts(const Layout& layout, uint64_t words);
-  // A word that is no ArenaRef to where strings may be is "" (abi::str_at()). A text ends where the
-  // longest text of the session would.
+  // Returns the text that a word refers to; "" if the word is no ArenaRef to where strings may be
+  // (abi::str_at()). A text ends where the longest text of the session would end.
   std::string operator()(Untrusted<uint64_t> word);
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Drain: takes events out of the rings, puts them in time order across CPUs, and writes them as
+// Drain takes events out of the rings, puts them in time order across CPUs, and writes them as
 // text.
 #pragma once
 #include <sys/types.h>
@@ -22,8 +22,8 @@ struct DrainInput {
   const Plan& plan;
   const Sources& sources;
   const Layout& layout;
-  RecordSink sink = nullptr;  // takes what handlers print; null: it is written as text
-  // Takes what processes say that the target has forked.
+  RecordSink sink = nullptr;  // takes what handlers print; null: Drain writes it as text
+  // Takes the reports of processes that the target has forked: each begins or ends.
   std::function<void(pid_t pid, bool begins)> child = nullptr;
 };
 
@@ -33,14 +33,14 @@ class Drain {
   ~Drain();
   Drain(Drain&&) noexcept;
 
-  // Writes what is there. last: the target is gone or quiet, so unfinished records are given up and
-  // everything is written. Returns the number of events.
+  // Writes the events that are there and returns their number. last: the target has ended or is
+  // quiet, so Drain gives up unfinished records and writes everything.
   size_t run(bool last);
-  // Cycle counter: what happened until then is written.
+  // Returns the time (cycle counter) up to which all events are written.
   uint64_t written_until() const;
   // Script errors reported so far.
   uint64_t errors() const;
-  // Records that a killed or unwound thread left unfinished.
+  // Records that a killed or unwound thread has left unfinished.
   uint64_t abandoned() const;
 
  private:

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// FunctionNames: what people call the functions of a plan's sites; for thousands of sites the plan
-// has no such names.
+// FunctionNames gives the functions of a plan's sites the names that people use. For thousands of
+// sites the plan has no such names.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,13 +11,15 @@
 
 namespace dj {
 
-// The plan's name, or one made of the linker's name in a microsecond.
+// Returns the plan's name for the site's function, or makes one of the linker's name, in a
+// microsecond.
 std::string site_name(const Site& site);
 
-// Names of sites that are asked for again and again.
+// FunctionNames keeps the names that it has made, for sites that recur.
 class FunctionNames {
  public:
-  // number: the site's, of the whole session. The view lives as long as this object and the site.
+  // Returns the name. number: the site's number in the whole session. The view lives as long as
+  // this object and the site.
   std::string_view of(uint32_t number, const Site& site);
 
  private:

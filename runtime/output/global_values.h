@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// GlobalValue: one global of the script as data, read from the arena.
+// GlobalValue holds one global of the script as data; read_global() reads it from the arena.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -15,7 +15,7 @@ namespace dj {
 
 using Value = std::variant<int64_t, std::string, StatValue, double>;
 
-// One element of an array; a scalar is one without keys.
+// Element is one element of an array; a scalar is one element without keys.
 struct Element {
   std::vector<Value> keys;
   Value value;
@@ -24,23 +24,23 @@ struct Element {
 struct GlobalValue {
   std::string name;
   bool is_array = false;
-  uint64_t pointers = 0;          // as Global::pointers
+  uint64_t pointers = 0;          // Global::pointers
   std::vector<Element> elements;  // by descending value (of aggregates: count), then by key
 };
 
 // Reads global number `id` from the arena at layout.base. Elements that handlers add meanwhile may
-// or may not be there.
+// be missing.
 GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout);
-// The first `count` of them.
+// Reads the first `count` globals.
 std::vector<GlobalValue> read_globals(const Program& program, size_t count, const Layout& layout);
 
-// As print() writes it: 1.5
+// Returns the value as print() writes it: 1.5
 std::string double_word(double value);
-// A value as the script would write it: 5, "text", @count=4 @min=1 @max=4 @sum=10 @avg=2.
+// Returns a value as the script would write it: 5, "text", @count=4 @min=1 @max=4 @sum=10 @avg=2.
 std::string quoted(const Value& value);
-// The same of a global's element; pointers are hexadecimal.
+// Returns the value of a global's element so; pointers are hexadecimal.
 std::string value_text(const GlobalValue& global, const Element& element);
-// The keys of an element so, with commas between.
+// Returns the keys of an element so, with commas between. pointers: as in GlobalValue.
 std::string key_text(const Element& element, uint64_t pointers = 0);
 
 }  // namespace dj

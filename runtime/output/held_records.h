@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// HeldRecords: records that were copied out of the rings and wait until no earlier one can come.
+// HeldRecords holds records that Drain has copied out of the rings, until no earlier record can
+// come.
 #pragma once
 #include <cstdint>
 #include <cstring>
@@ -11,26 +12,26 @@
 
 namespace dj {
 
-// One record, copied: the target cannot change it any more. What stands in it is still what the
-// target has written.
+// Record is a copy of one record: the target cannot change it any more. Its contents are still what
+// the target has written.
 struct Record {
   uint64_t tsc = 0;
   std::span<const uint8_t> bytes;  // begin with `header`
   abi::EventHeader header = {};
 
-  // Copies what lies at `offset`. False: it does not lie in the record.
+  // Copies the value at `offset`. False: it does not lie whole in the record.
   template <typename T>
   bool read(size_t offset, T& value) const {
     if (offset > bytes.size() || bytes.size() - offset < sizeof(T)) return false;
     std::memcpy(&value, bytes.data() + offset, sizeof(T));
     return true;
   }
-  // The bytes of a packed string; "" if they do not lie in the record.
+  // Returns the bytes of a packed string; "" if they do not lie in the record.
   std::string_view text(uint64_t packed) const;
 };
 
-// RecordTexts: the strings of a record, which together are not longer than it: in what handlers
-// send they do not overlap. What is too much is "".
+// RecordTexts reads the strings of a record, up to the record's length in total: in what handlers
+// send, strings do not overlap. A string beyond that total is "".
 class RecordTexts {
  public:
   explicit RecordTexts(const Record& record) : record_(record), left_(record.bytes.size()) {}
@@ -48,24 +49,24 @@ class RecordTexts {
 
 class HeldRecords {
  public:
-  // Copies the record of `size` bytes, at least a header's, that lies in a ring.
+  // Copies the record that lies in a ring. size: its bytes, at least those of a header.
   Record copy(const abi::EventHeader* in_ring, uint32_t size);
-  // Holds the record that was copied last, as one of this time.
+  // Holds the record that copy() has copied last, with the time `tsc`.
   void hold(uint64_t tsc);
-  // It is not wanted.
+  // Forgets the record that copy() has copied last.
   void drop() { bytes_.resize(end_); }
 
   bool empty() const { return next_ == places_.size(); }
   size_t size() const { return places_.size() - next_; }
-  // More are not to be held: some memory for each, and all of their bytes.
+  // Whether the caller must hold no more: a record takes some memory besides its bytes.
   bool is_full() const { return size() >= kMost || end_ >= kMostBytes; }
-  // Puts all into the order of their times; those of one time stay as they came.
+  // Sorts all records by time; records of one time keep the order in which they came.
   void sort();
-  // The time of the earliest, after sort().
+  // Returns the time of the earliest record. Call sort() before.
   uint64_t earliest() const { return places_[next_].tsc; }
-  // The earliest, which lives until the next call of copy() or forget_taken().
+  // Takes the earliest record out. It lives until the next call of copy() or forget_taken().
   Record take();
-  // Gives back the memory of what has been taken.
+  // Frees the memory of the records that take() has given.
   void forget_taken();
 
  private:
@@ -78,8 +79,8 @@ class HeldRecords {
 
   std::vector<uint8_t> bytes_;
   std::vector<Place> places_;
-  size_t next_ = 0;  // of places_: to be taken next
-  size_t end_ = 0;   // of bytes_, behind the last that is held
+  size_t next_ = 0;  // index in places_ of the record that take() gives next
+  size_t end_ = 0;   // index in bytes_ behind the last held record
 };
 
 }  // namespace dj

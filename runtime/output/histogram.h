@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Draws the histogram of an aggregate (runtime/shared/histogram_text.h).
+// draw_histogram() draws the histogram of an aggregate as text (runtime/shared/histogram_text.h).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,8 +9,8 @@
 
 namespace dj {
 
-// counts: abi::hist_count(shape, form) words of the aggregate; form: abi::HistForm. "" where all
-// are empty.
+// Returns the text; "" if all counts are 0. counts: abi::hist_count(shape, form) words of the
+// aggregate; form: an abi::HistForm.
 std::string draw_histogram(std::span<const int64_t> counts, const abi::StatShape& shape,
                            uint32_t form);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeptCalls: what the arena holds of the calls that return probes follow, read by djtap.
+// KeptCalls reads what the arena holds of the calls that return probes follow.
 #pragma once
 #include <cstdint>
 
@@ -16,24 +16,24 @@ class KeptCalls {
   KeptCalls(const Plan& plan, const Layout& layout)
       : KeptCalls(ArenaView(layout.base, layout.bytes), layout.capture_data,
                   capture_handlers(plan)) {}
-  // captures: Layout::capture_data. handlers: how many the arena has room for.
+  // captures: Layout::capture_data. handlers: the number of handlers that the arena has room for.
   KeptCalls(ArenaView arena, uint64_t captures, uint64_t handlers)
       : arena_(arena), captures_(captures), handlers_(handlers) {}
 
-  // All zero for a handler that there is not.
+  // Returns the counts of a handler; all are zero if there is no such handler.
   abi::CaptureCount count(HandlerId handler) const {
     abi::CaptureCount count = {};
     if (handler < handlers_) arena_.copy(count_at(handler), &count, sizeof count);
     return count;
   }
-  // How many entries the buckets have. Calls that are counted are nowhere else.
+  // Returns how many entries the buckets have. All counted calls are in these entries.
   static constexpr uint64_t entries() { return uint64_t{abi::kCaptureBuckets} * abi::kCaptureWays; }
   abi::Capture entry(uint64_t index) const {
     abi::Capture entry = {};
     arena_.copy(entry_at(index), &entry, sizeof entry);
     return entry;
   }
-  // Whether the entry, a copy, holds calls.
+  // Whether `entry`, a copy, holds calls.
   static bool holds_calls(const abi::Capture& entry) {
     return entry.owner != 0 && entry.slot != 0 && (entry.slot & abi::kSlotUnused) == 0;
   }
@@ -43,7 +43,8 @@ class KeptCalls {
   static uint32_t thread_of(const abi::Capture& entry) {
     return static_cast<uint32_t>(entry.owner >> 32);
   }
-  // Nobody will return from the calls of the entry: they count as abandoned. The target stands.
+  // Counts the calls of the entry as abandoned, since no thread will return from them. Call it
+  // while the target is stopped.
   void abandon(uint64_t index) const;
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// KeyInput: djtap's standard input, character by character, for input probes.
+// KeyInput reads djtap's standard input, character by character, for input probes.
 #pragma once
 #include <termios.h>
 
@@ -8,20 +8,21 @@
 
 namespace dj {
 
-// While it lives, a terminal gives each key at once and echoes nothing (ISIG stays: Ctrl-C ends the
-// session). One at a time, and not beside a Terminal (--monitor).
+// While a KeyInput lives, the terminal gives each key at once and echoes nothing. ISIG stays set:
+// Ctrl-C ends the session. Make one at a time, and none while a Terminal lives (--monitor).
 class KeyInput {
  public:
   KeyInput();
   ~KeyInput();
   KeyInput(const KeyInput&) = delete;
 
-  // What has come since the last call; does not wait. Of a terminal that is another job's, nothing.
+  // Returns what has come since the last call; does not wait. Returns "" while the terminal belongs
+  // to another job.
   std::string read();
 
  private:
   bool ended_ = false;
-  std::optional<termios> before_;  // of the terminal; none: it is another kind of file
+  std::optional<termios> before_;  // the terminal's settings; empty: stdin is no terminal
 };
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// tell(): diagnostics on standard error, in the form that the command line asks for. Of scripts, of
-// the way to the target and of the session alike.
+// tell() writes a diagnostic to standard error, in the form that the command line asks for. It
+// serves scripts, the way to the target and the session alike.
 #pragma once
 #include <string>
 
@@ -12,23 +12,23 @@ namespace dj {
 
 struct TellForm {
   bool json = false, colour = false;
-  bool no_warnings = false;  // of scripts: report_all()
+  bool no_warnings = false;  // report_all() leaves out warnings of scripts
 };
 
-// To be called first.
+// Call it before the other functions of this file.
 void set_tell_form(TellForm form);
 
 void tell(const Diag& diag, const Sources& sources);
-// Tells each of what the stages say of a script; no warnings where the form leaves them out.
+// Tells all diagnostics of a script; no warnings if the form leaves them out.
 void report_all(const Diags& diags, const Sources& sources);
-// What has no place in a script.
+// Tell a diagnostic that has no place in a script.
 void report_error(const std::string& code, const std::string& message);
 void report_warning(const std::string& code, const std::string& message);
 
-// The code of what stands between djtap and the target.
+// Returns the diagnostic code for an error of this kind on the way to the target.
 std::string attach_code(Fail kind);
 
-// The session goes on, without what `message` names.
+// Warns that the session goes on without what `message` names.
 inline void report_undone(const std::string& message) { report_warning("DJ5903", message); }
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Output: where the script's text goes: stdout, or the file of -o. Owns the descriptor it opened.
+// Output writes the script's text to stdout or to the file of -o. It owns the descriptor that it
+// has opened.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -11,14 +12,16 @@
 
 namespace dj {
 
-// -S: FILE.0, FILE.1 .., each of at most `bytes`, a line longer than that alone in one. Without -S:
-// FILE, and behind a switch_file() FILE.1, FILE.2 ..
+// Rotation says how output is split into files. With -S they are FILE.0, FILE.1 .., each of `bytes`
+// at most; a longer line has a file of its own. Without -S: FILE, and after each switch_file()
+// FILE.1, FILE.2 ..
 struct Rotation {
   uint64_t bytes = 0;  // 0: files grow
-  uint32_t files = 0;  // the newest so many are kept; 0: all
+  uint32_t files = 0;  // how many stay, the newest; 0: all
 };
 
-// What makes a list of lines a whole, such as a JSON array of objects: "[", "," and "]".
+// Enclosure is the text that makes a list of lines a whole, such as a JSON array of objects: "[",
+// "," and "]".
 struct Enclosure {
   std::string head, between,
       tail;  // a line in front of all, the end of each line but the last, a line behind all
@@ -26,8 +29,8 @@ struct Enclosure {
 
 class Output {
  public:
-  // path empty: stdout, without rotation. An existing file is truncated. The files are made as
-  // create_file() does (own_files.h), by the user's own rights.
+  // Opens the output. path empty: stdout, without rotation. Truncates an existing file. Creates
+  // files like create_file() (own_files.h), by the user's own rights; fails like it.
   static Result<Output> open(const std::string& path, const Rotation& rotation = {});
   Output(Output&& other) noexcept;
   Output& operator=(Output&&) = delete;
@@ -38,18 +41,18 @@ class Output {
     if (buffer_.size() >= kMostWaiting) flush();
   }
   void flush();
-  // Each line that comes from now on is an item: every file has the enclosure's head in front of
-  // its items and the tail behind them, so that each of -S is whole by itself. One at a time.
+  // Makes each further line an item: every file has the enclosure's head in front of its items and
+  // the tail behind them, so that each file of -S is whole by itself. One enclosure at a time.
   void enclose(Enclosure enclosure);
-  // Writes the last tail; what comes now is text again. Without an enclosure it does nothing.
+  // Writes the last tail; further output is text again. Does nothing without an enclosure.
   void end_enclosure();
-  // What was written so far goes to this file, what comes to the next one. Stdout, devices
-  // and pipes have no next one.
+  // Writes the buffer to this file and opens the next one for further output. Stdout, devices and
+  // pipes have no next file.
   void switch_file();
-  // A write failed (EPIPE, ENOSPC ...): nothing is written any more; error() says why.
+  // Whether a write has failed (EPIPE, ENOSPC ..). Output writes no more then; error() says why.
   bool closed() const { return !error_.empty(); }
   const std::string& error() const { return error_; }
-  // The same, but not because the reader had enough (EPIPE).
+  // Whether a write has failed for another reason than a reader that left (EPIPE).
   bool failed() const { return closed() && !reader_left_; }
 
  private:
@@ -72,8 +75,8 @@ class Output {
   Rotation rotation_;
   uint64_t in_file_ = 0;
   std::optional<Enclosure> enclosure_;
-  bool has_head_ = false;  // the head, and an item, stand in this file
-  uint32_t number_ = 0;  // of the file that is written
+  bool has_head_ = false;  // this file has the head and an item
+  uint32_t number_ = 0;    // of the file that Output writes now
 };
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// own_text(): the text of a file that the user names on the command line, read by the user's own
-// rights (process/own_files.h).
+// own_text() reads a file that the user names on the command line, by the user's own rights
+// (process/own_files.h).
 #pragma once
 #include <string>
 
@@ -8,7 +8,7 @@
 
 namespace dj {
 
-// All of the file. Fails with a sentence that names it.
+// Returns the whole text of the file. Fails with a sentence that names it.
 Result<std::string> own_text(const std::string& path);
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Progress: one line on a terminal that says what djtap is doing, when that takes longer than one
-// likes to wait without a word. It is gone before anything else is written.
+// Progress shows one line on a terminal that says what djtap is doing, when that takes longer than
+// half a second. djtap erases the line before it writes anything else.
 #pragma once
 #include <condition_variable>
 #include <mutex>
@@ -13,9 +13,9 @@ namespace dj {
 
 class Progress {
  public:
-  // From half a second on until the end of this object, stderr says "djtap: <what> ... 1.2 s", if
-  // it is a terminal; else nothing is ever said. A thread says it, so nobody may fork meanwhile.
-  // While there are several, the newest is shown.
+  // Shows "djtap: <what> ... 1.2 s" on stderr from half a second on until the end of this object,
+  // if stderr is a terminal. A thread shows it, so djtap must not fork meanwhile. Of several
+  // Progress objects the newest shows its line.
   explicit Progress(std::string what);
   ~Progress();
   Progress(const Progress&) = delete;
@@ -31,10 +31,10 @@ class Progress {
   std::optional<SpareThread> thread_;
 };
 
-// To be called before a line is written to stderr while there may be a Progress.
+// Erases the line of a Progress. Call it before you write a line to stderr.
 void erase_progress();
 
-// The result of work(), with its progress shown.
+// Calls work() under a Progress and returns its result.
 template <typename Work>
 auto with_progress(std::string what, const Work& work) {
   Progress progress(std::move(what));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// RateLimit: how often something may be done that a traced program can ask for as often as it
+// RateLimit limits how often djtap does something that a traced program can ask for as often as it
 // likes.
 #pragma once
 #include <algorithm>
@@ -10,10 +10,10 @@ namespace dj {
 
 class RateLimit {
  public:
-  // burst: so many at once; then per_second.
+  // Allows `burst` at once, then `per_second`.
   RateLimit(double burst, double per_second)
       : burst_(burst), per_second_(per_second), left_(burst), looked_(Clock::now()) {}
-  // Whether it may be done now; counts what may not.
+  // Whether djtap may do it now; counts refusals.
   bool allow() {
     const Clock::time_point now = Clock::now();
     const double seconds = std::chrono::duration<double>(now - looked_).count();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// RecordRules: which records the handlers of this session's script can send. Whatever else lies in
-// a ring, a traced program has written there itself.
+// RecordRules knows which records the handlers of this session's script can send. A traced program
+// itself has written any other record that lies in a ring.
 #pragma once
 #include <set>
 #include <vector>
@@ -14,16 +14,17 @@ namespace dj {
 
 class RecordRules {
  public:
-  // Looks at what the probes' bodies reach. All three outlive it; later sites may join the plan.
+  // Looks at what the probes' bodies reach. All three must outlive this object; sites may join the
+  // plan later.
   RecordRules(const Program& program, const Plan& plan, const Layout& layout);
-  // Whether some handler sends records of this kind; kEventError: each may.
+  // Whether a handler sends records of this kind; every handler may send kEventError.
   bool sends(uint16_t kind) const { return kind < kinds_.size() && kinds_[kind]; }
-  // Whether the session has a site of that number; handlers that do not ask for theirs say 0.
+  // Whether the session has a site of that number. Handlers that do not know their site send 0.
   bool has_site(uint32_t site) const;
-  // The format of a print with so many arguments; null: no handler prints that.
+  // Returns the format `number` of a print with so many arguments; null: no handler prints that.
   const Format* format(uint32_t number, uint32_t arguments) const;
-  // The script's own copy of the shape that a printed histogram claims to have; null: no handler
-  // prints a histogram of that form (HistForm) and shape.
+  // Returns the script's own copy of the shape that a printed histogram claims to have; null: no
+  // handler prints a histogram of that form (HistForm) and shape.
   const abi::StatShape* shape(const abi::StatShape& claimed, uint32_t form) const;
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table of --calls: what became of the calls that return probes have seen begin.
+// report_calls() prints the table of --calls: what became of the calls that return probes have seen
+// begin.
 #pragma once
 #include "compiler/diag/source.h"
 #include "compiler/stages/layout.h"
@@ -8,13 +9,13 @@
 
 namespace dj {
 
-// From now on calls are counted; before the probes are armed.
+// Turns the counting of calls on. Call it before the probes are armed.
 void count_calls(const Layout& layout);
 
-// One line a return probe on stderr; none if the script has no such probe. entered = returned +
-// abandoned (by exceptions, longjmp, ended threads) + unseen (tail calls into unknown code, calls
-// for which there was no room and that were not seen to return, probes that were off meanwhile) +
-// inside. No handler runs any more.
+// Prints one line for each return probe on stderr. entered = returned + abandoned (by exceptions,
+// longjmp, ended threads) + unseen (tail calls into unknown code, calls for which the arena had no
+// room and whose return no probe saw, probes that were off meanwhile) + inside. Call it when no
+// handler runs any more.
 void report_calls(const Program& program, const Plan& plan, const Sources& sources,
                   const Layout& layout);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Globals shown when the session ends: as text, JSON or CSV.
+// report_globals() writes globals when the session ends, as text, JSON or CSV.
 #pragma once
 #include <span>
 #include <vector>
@@ -13,8 +13,8 @@ namespace dj {
 
 enum class ReportFormat : uint8_t { Text, Json, Csv };
 
-// Those that were written and never read: SystemTap shows them without being asked. Reads the arena
-// at layout.base.
+// Returns the globals that the script writes and never reads: SystemTap shows them at the end of a
+// session. Reads the arena at layout.base.
 std::vector<GlobalValue> unread_globals(const Program& program, const Layout& layout);
 
 // Text is SystemTap's: name=5, name["key",1]=4 by descending value, name @count=4 @min=1 @max=4

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ScriptErrors: run-time errors of handlers as diagnostics: what happened, at which address and in
-// which mapping, where in the script, in which probe and thread. The same error again and again is
-// counted, not repeated.
+// ScriptErrors reports run-time errors of handlers as diagnostics: what happened, at which address
+// and in which mapping, where in the script, in which probe and thread. It counts an error that
+// recurs, and does not repeat it.
 #pragma once
 #include <cstdint>
 #include <map>
@@ -21,17 +21,17 @@ struct ScriptErrorInput {
   const std::vector<Span>& spans;  // Image::spans
   const Plan& plan;
   const Sources& sources;
-  const Layout& layout;  // whose header says who the target is
+  const Layout& layout;  // its header says who the target is
 };
 
 class ScriptErrors {
  public:
   explicit ScriptErrors(const ScriptErrorInput& input) : input_(input) {}
-  // Whether a handler of the script can have sent this.
+  // Whether a handler of the script can have sent this payload.
   bool can_be(const abi::ErrorPayload& payload) const;
-  // Of a payload that can be. text: of error("text"), else empty.
+  // Reports a payload for which can_be() is true. text: of error("text"), else empty.
   void report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text);
-  // One line for each kind of error that was not repeated.
+  // Prints one line for each kind of error whose repetitions it has only counted.
   void summarize();
   uint64_t count() const { return count_; }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ShellCommands: what the script gave to system(): run by djtap's shell beside the session, with
-// the rights that djtap has left (no more than the target's) and its output, never in the target.
+// ShellCommands runs the commands that the script gives to system(). A shell that djtap starts runs
+// them beside the session, never in the target, with djtap's output and the rights that djtap still
+// has (no more than the target's).
 #pragma once
 #include <sys/types.h>
 
@@ -14,9 +15,9 @@ class ShellCommands {
   ShellCommands() = default;
   ShellCommands(ShellCommands&&) = default;
   ~ShellCommands() { wait(); }
-  // Starts `sh -c text` and does not wait for it. One that cannot be started is told on stderr.
+  // Starts `sh -c text` and does not wait for it. Tells on stderr if that fails.
   void run(const std::string& text);
-  // Until all that were started have ended.
+  // Waits until all commands have ended.
   void wait();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stack_names(): the functions that a stack of addresses leads through.
+// stack_names() names the functions that a stack of addresses leads through.
 #pragma once
 #include <functional>
 #include <optional>
@@ -11,15 +11,15 @@
 
 namespace dj {
 
-// Takes what ubacktrace() gives: addresses in hexadecimal with blanks between, innermost first.
-// Gives a name for each, in the same order: the function's, as a person writes it; "[object+0x12]"
-// where none is known in an object; the address as it stands outside of all. Nothing: the text is
-// no such stack, or the session names none. header: of the session; its StackTables are sealed
-// against the target (runtime/shared/unwind.h).
+// Returns a name for each address, in the same order: the function's, as a person writes it;
+// "[object+0x12]" for an unknown function of an object; the address itself outside of all objects.
+// Empty: the text is no such stack, or the session names none. stack: what ubacktrace() gives,
+// addresses in hexadecimal with blanks between, innermost first. header: the session's; its
+// StackTables are sealed against the target (runtime/shared/unwind.h).
 std::optional<std::vector<std::string>> stack_names(const abi::Header& header,
                                                     std::string_view stack);
 
-// The same of one session, for those who do not know it.
+// StackNamer is stack_names() for one session, for callers that do not know the session.
 using StackNamer = std::function<std::optional<std::vector<std::string>>(std::string_view stack)>;
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StageClock: milliseconds per stage, on stderr with -v, and kept.
+// StageClock measures the milliseconds of each stage, prints them on stderr with -v, and keeps
+// them.
 #pragma once
 #include <fmt/format.h>
 
@@ -20,8 +21,8 @@ class StageClock {
   void done(const char* stage, const std::string& detail = "") {
     done(stage, [&] { return detail; });
   }
-  // The same, with a detail that takes time to be made: that is the next stage's, and only spent
-  // where it is shown.
+  // Ends a stage, with a detail that takes time to make. The clock makes it only if it shows it,
+  // and counts that time for the next stage.
   template <typename MakeDetail>
   void done(const char* stage, const MakeDetail& make_detail) requires requires {
     make_detail();

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Terminal: the screen of --monitor. Takes the terminal from its first use until it dies: a screen
-// of its own, keys without echo. A crash of djtap gives it back too, Ctrl-Z until djtap goes on.
+// Terminal draws the screen of --monitor. It takes over the terminal from its first use until its
+// destructor: a screen of its own, keys without echo. A crash of djtap also gives the terminal
+// back; Ctrl-Z gives it back until djtap goes on.
 #pragma once
 #include <string>
 #include <utility>
@@ -9,25 +10,26 @@
 
 namespace dj {
 
-// Whether a terminal is there that takes control sequences: $TERM may say that it is too simple.
+// Whether `fd` is a terminal that takes control sequences; $TERM may say that it is too simple.
 bool is_drawn_on(int fd);
-// The same for colours, which $NO_COLOR (no-color.org) turns off.
+// Whether `fd` is such a terminal and $NO_COLOR (no-color.org) does not turn colours off.
 bool is_coloured(int fd);
 
 class Terminal {
  public:
-  // The controlling terminal of djtap. Only one at a time.
+  // Opens the controlling terminal of djtap. Make one Terminal at a time.
   static Result<Terminal> open();
   Terminal(Terminal&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
   Terminal& operator=(Terminal&&) = delete;
   ~Terminal();
 
-  // Lines and columns there are now.
+  // Returns the lines and columns that the terminal has now.
   std::pair<size_t, size_t> size() const;
-  // Shows these lines (UTF-8) instead of what was shown; cut to the size. What a terminal obeys
-  // (is_command() in printable.h) becomes a blank, what is no character '?'.
+  // Shows these lines (UTF-8) instead of the earlier ones, cut to the size. A character that a
+  // terminal obeys (is_command() in printable.h) becomes a blank; bytes that are no character
+  // become '?'.
   void show(const std::string& lines) const;
-  // Keys pressed since the last call.
+  // Returns the keys pressed since the last call.
   std::string keys() const;
 
  private:
