@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A Lua file's failure as a diagnostic.
+// report_failure() makes a diagnostic of a Lua file's failure.
 #pragma once
 #include "compiler/diag/diag.h"
 #include "runtime/lua/sandbox.h"
 
 namespace dj {
 
-// Adds the error to `diags`, at the line of file number `file` where it was. Returns whether there
-// was none.
+// Adds the error, if there is one, to `diags`, at its line of file number `file` of `sources`.
+// Returns true if there is none.
 bool report_failure(const std::optional<LuaFailure>& failed, const Sources& sources, uint32_t file,
                     Diags& diags);
 

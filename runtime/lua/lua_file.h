@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LuaFile: one report file or output plugin. Its main chunk registers functions with the table
-// `dj`; djtap calls them: dj.on_record's with each output of a handler, dj.on_end's with all
-// globals. docs/lua.md says what such a file sees.
+// LuaFile runs one report file or output plugin. The file's main chunk registers functions with the
+// table `dj`, and djtap calls them: dj.on_record's with each output of a handler, dj.on_end's with
+// all globals. docs/lua.md says what such a file sees.
 #pragma once
 #include <cstdint>
 #include <optional>
@@ -20,11 +20,11 @@ namespace dj {
 
 class LuaFile {
  public:
-  // `file`: of `sources`, which must outlive this object.
+  // `file`: its number in `sources`, which must outlive this object.
   LuaFile(const Sources& sources, uint32_t file, const LuaLimits& limits = {});
 
-  // Each returns false, and has added the error to `diags`, when the Lua code failed. After that,
-  // nothing may be called any more.
+  // Each returns false, and has added the error to `diags`, if the Lua code has failed. Call none
+  // of them after that.
   bool load(Diags& diags);
   bool on_record(const PrintRecord& record, Diags& diags);
   bool on_end(std::span<const GlobalValue> globals, const StackNamer& name_stack, Diags& diags);
@@ -52,8 +52,8 @@ class LuaFile {
   uint32_t file_;
   std::string text_;
   std::optional<Enclosure> enclosure_;
-  std::span<const GlobalValue> globals_;  // while on_end runs
-  StackNamer name_stack_;                 // the same
+  std::span<const GlobalValue> globals_;  // set while on_end() runs
+  StackNamer name_stack_;                 // set while on_end() runs
   bool takes_records_ = false, takes_globals_ = false;
   LuaSandbox sandbox_;
 };

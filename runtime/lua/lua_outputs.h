@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LuaOutputs: the Lua files of a session: the output plugin of -f plugin:NAME and the file of
-// --report.
+// LuaOutputs holds the Lua files of a session, the output plugin of -f plugin:NAME and the file of
+// --report, and calls them.
 #pragma once
 #include <memory>
 #include <span>
@@ -16,20 +16,20 @@ namespace dj {
 
 class LuaOutputs {
  public:
-  // plugin: the name of one that comes with djtap, or a path that ends in .lua; report: a path;
-  // each may be empty. Adds the text to `sources`, which must outlive this object, and runs its
-  // main chunk; mistakes in it are in diags(). An error: there is no such file or plugin.
+  // Add the file's text to `sources`, which must outlive this object, and run its main chunk;
+  // mistakes in it are in diags(). plugin: the name of one that comes with djtap, or a path that
+  // ends in .lua. report: a path. Each may be empty. Fail if there is no such file or plugin.
   Status load_plugin(const std::string& plugin, Sources& sources);
   Status load_report(const std::string& report, Sources& sources);
 
-  bool takes_records() const;  // else what handlers print is written as text
-  bool takes_globals() const;  // else the globals are reported as ever
-  // Writes what files have printed outside of functions, while they were loaded.
+  bool takes_records() const;  // false: djtap writes what handlers print as text
+  bool takes_globals() const;  // false: djtap reports the globals in its own form
+  // Writes what the main chunks of the files have printed.
   void flush(Output& output);
   void record(const PrintRecord& record, Output& output);
   void end(std::span<const GlobalValue> globals, const StackNamer& name_stack, Output& output);
 
-  // One error at most for each file; a file that failed is not called any more.
+  // One error at most for each file; djtap does not call a file that has failed any more.
   const Diags& diags() const { return diags_; }
 
  private:
@@ -44,7 +44,7 @@ class LuaOutputs {
   Diags diags_;
 };
 
-// The names of the plugins that come with djtap.
+// Returns the names of the plugins that come with djtap.
 std::vector<std::string> plugin_names();
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LuaTapset: a tapset file in Lua. It runs once, before the script is checked; it looks into the
-// target's files and writes tapset text in the script language. docs/lua.md says what it sees.
+// LuaTapset runs a tapset file in Lua, once, before djtap checks the script. The file looks into
+// the target's files and writes tapset text in the script language. docs/lua.md says what it sees.
 #pragma once
 #include <functional>
 #include <optional>
@@ -15,13 +15,13 @@ namespace dj {
 
 class LuaTapset {
  public:
-  // `file`: of `sources`; `family`: what its probes' names begin with. All must outlive this
-  // object.
+  // `file`: its number in `sources`; `family`: what the names of its probes begin with. All
+  // references must outlive this object.
   LuaTapset(const Sources& sources, uint32_t file, std::string family, TargetIndex& index,
             TypePrinters& printers, const LuaLimits& limits = {});
 
-  // Runs the file; its printers are added to those given. The text that it wrote. None: it failed,
-  // and the error is in `diags`.
+  // Runs the file and adds its printers to the constructor's `printers`. Returns the text that the
+  // file wrote; empty: it failed, and the error is in `diags`.
   std::optional<std::string> run(Diags& diags);
 
  private:
@@ -46,8 +46,8 @@ class LuaTapset {
   LuaSandbox sandbox_;
 };
 
-// Runs tapset files: the number of the text that one wrote, added to `sources`; none: it failed, or
-// `index` gave none, which is then the caller's to report.
+// Returns a function that runs a tapset file, adds the text that it wrote to `sources` and returns
+// the text's number; empty: the file failed, or `index` gave null, which the caller then reports.
 std::function<std::optional<uint32_t>(uint32_t file, const std::string& family, Diags& diags)>
 run_lua_tapsets(Sources& sources, std::function<TargetIndex*()> index, TypePrinters& printers);
 

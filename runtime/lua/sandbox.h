@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LuaSandbox: one Lua 5.4 state that can compute and nothing else: no files, no processes, no code
-// loaded at run time, no debug library, no metatables; memory, instructions and time are limited.
-// The only room that includes Lua.
+// LuaSandbox holds one Lua 5.4 state that can only compute: no files, no processes, no code loaded
+// at run time, no debug library, no metatables. It limits memory, instructions and time. This room
+// is the only one that includes Lua.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -19,13 +19,13 @@ namespace dj {
 struct LuaLimits {
   size_t memory_bytes = size_t{256} << 20;
   uint64_t instructions = 500'000'000;  // of one protect(); a few seconds. Calls of C functions
-                                        // count little: lua_watch.h looks at their time
+                                        // count little: lua_watch.h limits their time
 };
 
-// Why a Lua file ended.
+// LuaFailure says why a Lua file failed.
 struct LuaFailure {
   enum class Kind : uint8_t { Syntax, Run, Limit } kind = Kind::Run;
-  uint32_t line = 0;  // 0: not known
+  uint32_t line = 0;  // 0: unknown
   std::string message;
   std::vector<uint32_t> callers;  // lines, innermost first
 };
@@ -37,14 +37,14 @@ class LuaSandbox {
   LuaSandbox(const LuaSandbox&) = delete;
   LuaSandbox& operator=(const LuaSandbox&) = delete;
 
-  // Runs `body`, which may call any function of Lua's interface: Lua's errors end it and are
-  // returned. Not to be nested.
+  // Runs `body`, which may call any function of Lua's interface. A Lua error ends `body`; protect()
+  // returns it. Do not nest calls.
   std::optional<LuaFailure> protect(const std::function<void(lua_State*)>& body);
-  // Compiles and runs a file's text.
+  // Compiles and runs a file's text. Returns like protect().
   std::optional<LuaFailure> run(std::string_view text);
-  // No instruction is left: whatever runs ends with an error.
+  // Takes away all instructions that are left: the running code ends with an error.
   static void spend_all(lua_State* state);
-  // Raises an error when the time that a protect() may take is over.
+  // Raises a Lua error if the time that a protect() may take is over.
   static void check_time(lua_State* state);
 
  private:
@@ -59,8 +59,8 @@ class LuaSandbox {
   lua_State* state_ = nullptr;
   size_t used_bytes_ = 0;
   uint64_t left_ = 0;            // instructions
-  volatile int time_over_ = 0;   // set by a signal's handler
-  bool refused_ = false;         // memory, in this protect()
+  volatile int time_over_ = 0;   // a signal handler sets it
+  bool refused_ = false;         // the allocator refused memory in this protect()
   std::vector<uint32_t> lines_;  // of the functions that run, innermost first
 };
 
