@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the command line chooses, one struct a concern. Options (options.h) holds one of each; a
-// function takes the concerns that it needs, never all of them.
+// The structs of this file hold what the command line chooses, one struct for each concern. Options
+// (options.h) holds one of each. A function takes only the concerns that it needs.
 #pragma once
 #include <cstddef>
 #include <cstdint>
@@ -17,20 +17,20 @@
 
 namespace dj {
 
-// ScriptChoices: the script's text, what it is given, and where its tapsets lie.
+// ScriptChoices holds the script's text, its arguments and settings, and where its tapsets lie.
 struct ScriptChoices {
   std::optional<std::string> text;           // -e
   std::string path;                          // else this file
   std::vector<std::string> more;             // -E: run beside the script
   std::vector<std::string> arguments;        // $1 .. and @1 ..
-  std::map<std::string, std::string> named;  // --NAME=VALUE that djtap does not know
+  std::map<std::string, std::string> named;  // --NAME=VALUE that is no option of djtap
   std::vector<std::string> own_names;        // djtap's own long options, without "--"
   std::vector<std::string> settings;         // -G NAME=VALUE
   std::vector<std::string> tapsets;          // -I: folders
   bool strict = false;                       // --strict: no auto-globals
 };
 
-// TargetChoices: the process that is probed, and what djtap trusts it with.
+// TargetChoices names the process that djtap probes, and what djtap trusts it with.
 struct TargetChoices {
   std::vector<std::string> command;  // -c or behind --; empty: none
   std::optional<int> pid;            // -p, -x
@@ -40,21 +40,21 @@ struct TargetChoices {
   bool is_given() const { return pid || !command.empty(); }
 };
 
-// PatchingChoices: how the target's code is changed.
+// PatchingChoices says how djtap changes the target's code.
 struct PatchingChoices {
   bool optimize = true;                             // --no-optimize clears it
   arch::Guards guards = arch::Guards::WhereNeeded;  // --guards
-  bool live = false;        // --live: a running target is patched while it runs
+  bool live = false;        // --live: djtap patches a running target while it runs
   bool thread_rows = true;  // --no-thread-rows clears it
 };
 
-// FileChoices: files beside the target's own that djtap may read or write.
+// FileChoices says which files djtap may read or write beside the target's own.
 struct FileChoices {
   bool cache = true;       // --no-cache: analyse all anew, keep nothing
   bool debuginfod = true;  // --no-debuginfod: ask no server
 };
 
-// ReportChoices: what a session writes while it runs and at its end, and where to.
+// ReportChoices says what a session writes while it runs and at its end, and where to.
 struct ReportChoices {
   std::string output_path;                   // -o; empty: stdout
   Rotation rotation;                         // -S
@@ -66,22 +66,23 @@ struct ReportChoices {
   bool show_globals = true;                  // --no-global-var-display clears it
 };
 
-// MessageChoices: which diagnostics are printed, and how.
+// MessageChoices says which diagnostics djtap prints, and how.
 struct MessageChoices {
   bool no_warnings = false;          // -w: of the script
   bool warnings_are_errors = false;  // -W: the same
   std::optional<bool> colour;        // --color; none: as the terminal is
   bool json = false;                 // --diagnostics=json
 
-  // --many: more places of one pattern are warned of. Each takes some 100 bytes of the target and
-  // some microseconds while it stands: ten thousand are a megabyte and a tenth of a second. A large
-  // library has fewer functions, so such a number is hardly ever meant.
+  // --many: djtap warns if one pattern means more places. Each place takes some 100 bytes of the
+  // target, and some microseconds while the target is stopped: ten thousand take a megabyte and a
+  // tenth of a second. A large library has fewer functions, so users hardly ever mean such a
+  // number.
   size_t many = 10'000;
 };
 
 enum class Stage : uint8_t { Parse, Check, Resolve, Lower, Patch, All };
 
-// StageChoices: how far the stages run, and what they print of themselves.
+// StageChoices says how far the stages run, and what they print of themselves.
 struct StageChoices {
   std::set<std::string> dump;  // --dump=tokens,ast,...
   Stage stop_after = Stage::All;
@@ -89,18 +90,18 @@ struct StageChoices {
   int verbose = 0;      // -v
 };
 
-// SessionChoices: what steers a session while it runs, and what ends it.
+// SessionChoices says what steers a session while it runs, and what ends it.
 struct SessionChoices {
   std::optional<double> seconds;  // -T: the session ends then
   std::string control_path;       // --control PATH; empty: none
   bool monitor = false;           // --monitor; sets ReportChoices::times too
   Limits limits;                  // -D
 
-  // Whether probes may be switched from outside of the script.
+  // Whether the user may switch probes from outside of the script.
   bool is_steered() const { return !control_path.empty() || monitor; }
 };
 
-// StressChoices: every function is counted, and the engine is reported.
+// StressChoices turns on --stress: djtap counts every function and reports on the engine.
 struct StressChoices {
   std::optional<std::string> pattern;  // --stress PATTERN: makes ScriptChoices::text
   std::string coverage;                // --coverage FILE, with --stress
@@ -108,20 +109,20 @@ struct StressChoices {
   bool is_on() const { return pattern.has_value(); }
 };
 
-// ListChoices: what is listed instead of a session.
+// ListChoices says what djtap lists instead of running a session.
 struct ListChoices {
   std::optional<std::string> pattern;  // -l PATTERN
   bool source = false;                 // --source; sets the pattern too
   bool variables = false;              // -L
 };
 
-// ActionChoices: what djtap does, where that is no session of a script.
+// ActionChoices says what djtap does other than a session of a script.
 struct ActionChoices {
   std::optional<int> clean;            // clean PID
   bool doctor = false;                 // doctor [PROGRAM]: makes TargetChoices::command of it
   bool doctor_json = false;            // doctor --json
   std::optional<std::string> explain;  // --explain CODE
-  bool version = false;                // --version; the rest is not read then
+  bool version = false;                // --version; djtap then reads no other word
   bool language_server = false;        // --lsp
   bool interactive = false;            // -i
   std::vector<std::string> words;      // all of the command line but -i

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The command line as a text that diagnostics point into, and what can be wrong with it.
+// CommandLine holds the command line as a text that diagnostics point into; UsageError says what is
+// wrong with it.
 #pragma once
 #include <optional>
 #include <string>
@@ -10,28 +11,32 @@
 
 namespace dj {
 
-// Thrown while options are read (CLI11 calls djtap back), returned as a value later.
+// UsageError is one mistake in the command line. djtap's callbacks throw it while CLI11 reads the
+// options; other code returns it as a value.
 struct UsageError {
   std::string code;     // DJ0xxx
-  std::string option;   // what is shown: an option with all its names, "-f,--format", or another
-                        // word as it was given; "": the command
+  std::string option;   // what to show: an option with all its names, "-f,--format", or another
+                        // word as the user gave it; "": the command
   std::string message;  // without the option's name
-  std::vector<std::string> near;  // what may stand there instead, the option included
-  std::string help;               // where nothing is near; "": all options are listed somewhere
-  std::string value = {};         // the one that is refused; "": the last that the option was given
+  std::vector<std::string> near;  // what the user may write instead, the option included
+  std::string help;               // help if `near` is empty; "": that djtap --help lists all
+                                  // options
+  std::string value = {};         // the refused value; "": the last value that the option has
 };
 
-// The words as one line of a shell, quoted where a shell would need it.
+// CommandLine holds the words as one line of a shell, quoted where a shell needs quotes.
 class CommandLine {
  public:
   CommandLine() = default;
   CommandLine(int count, const char* const* words);
 
-  // The last word that is `option`, or begins with it as "--guards=all" and "-DNAME=1" do: the
-  // last with that value, if there is one. with_value: and the word behind it, where the value is
-  // one of its own. The word "djtap" if there is none.
+  // Returns the place of the last word that is `option` or begins with it, as "--guards=all" and
+  // "-DNAME=1" do; of the last one with the value `value`, if there is one. with_value: the place
+  // also covers the next word, if that is the value. Returns the word "djtap" if no word is the
+  // option.
   Span place(std::string_view option, bool with_value, std::string_view value = {}) const;
-  // Whether `option` is given, with `value` as a part of its word or as the next one.
+  // Whether the command line gives `option` the value `value`, as a part of its word or as the next
+  // word.
   bool gives(std::string_view option, std::string_view value) const;
   const Sources& sources() const { return sources_; }
 
@@ -40,7 +45,7 @@ class CommandLine {
     std::string_view value;
     Span whole;  // the option and its value
   };
-  // What words_[i] gives the option; none: it is another word.
+  // Returns what words_[i] gives the option; empty: it is another word.
   std::optional<Given> given_at(size_t i, std::string_view option) const;
 
   std::vector<std::string> words_;  // those of djtap itself: up to "--"
@@ -48,7 +53,7 @@ class CommandLine {
   Sources sources_;
 };
 
-// Tells it as a diagnostic, in the form that the command line asks for.
+// Tells the mistake as a diagnostic, in the form that the command line asks for.
 void report_usage(const CommandLine& line, const UsageError& wrong);
 
 }  // namespace dj

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of -c's command.
+// command_words() splits the command of -c into words.
 #pragma once
 #include <string>
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace dj {
 
-// As a shell splits them, without running anything.
+// Returns the words as a shell splits them; runs nothing. Fails if the text is empty, needs a
+// shell, names an undefined variable or has unbalanced quotes.
 Result<std::vector<std::string>> command_words(const std::string& text);
 
 }  // namespace dj

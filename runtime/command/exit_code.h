@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExitCode: the exit codes of what ends before a command runs, or without one. Once a command runs,
-// its status is the exit code, and kExitOwnFailure stands for failures of djtap's own.
+// ExitCode lists the exit codes of a djtap that ends before a command runs, or that runs none. Once
+// a command runs, its status is the exit code, and kExitOwnFailure stands for failures of djtap
+// itself.
 #pragma once
 
 namespace dj {

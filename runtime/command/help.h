@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What djtap --help prints. Manual and completions are made from it: a group is a line that ends in
-// a colon, an option or command a line that begins with two spaces (scripts/man,
-// scripts/completion.bash).
+// help_formatter() makes what djtap --help prints. scripts/man and scripts/completion.bash make the
+// manual and the completions from it: a group is a line that ends in a colon, an option or command
+// a line that begins with two spaces.
 #pragma once
 #include <memory>
 #include <string>
@@ -14,11 +14,12 @@ class Option;
 
 namespace dj {
 
-// All names of an option as one writes them, short ones first: "-t,--times".
+// Returns all names of an option as users write them, short ones first: "-t,--times".
 std::string names_of_option(const CLI::Option& option);
 
-// For CLI::App::formatter(): usage, the commands, then the options by their groups in the order in
-// which they were added. An option shows its option_text(); one without a group is not shown.
+// Returns the formatter for CLI::App::formatter(). It writes usage, the commands, then the options
+// by their groups in the order of their addition. An option shows its option_text(); it leaves out
+// options without a group.
 std::shared_ptr<CLI::FormatterBase> help_formatter();
 
 }  // namespace dj

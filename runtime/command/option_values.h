@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What single options take, and which of them go together. Whatever is wrong is thrown as a
-// UsageError.
+// The functions of this file check what single options take, and which options go together. They
+// throw each mistake as a UsageError.
 #pragma once
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -15,12 +15,12 @@
 
 namespace dj {
 
-// The error of an option that does not take `value`. others: what it takes, to find a misspelt
-// word.
+// Returns the error of an option that does not take `value`. takes: what it takes, as a text.
+// others: the words that it takes, to find a misspelt one.
 UsageError not_taken(const std::string& option, const std::string& takes, const std::string& value,
                      const std::vector<std::string>& others = {});
 
-// For an option that takes one of some words: a function that sets `into`.
+// Returns a callback for an option that takes one of `words`: it sets `into` to the word's value.
 template <class T>
 auto one_of(const char* option, const std::map<std::string, T>& words, T& into) {
   return [option, &words, &into](const std::string& word) {
@@ -36,9 +36,9 @@ auto one_of(const char* option, const std::map<std::string, T>& words, T& into) 
 
 // Throws where `text` is no whole number above 0. option: as in UsageError.
 void check_above_zero(const std::string& option, const std::string& text);
-// The same; 0 is taken.
+// Throws where `text` is no whole number.
 void check_whole(const std::string& option, const std::string& text);
-// The same of seconds, which may have a fraction.
+// Throws where `text` is no number of seconds above 0, which may have a fraction.
 void check_seconds(const std::string& text);
 void check_folder(const std::string& text);
 
@@ -50,15 +50,15 @@ void set_ring(Options& options, const std::string& text);                     //
 void set_source(Options& options, const std::string& text);                   // --source
 void set_limits(Options& options, const std::vector<std::string>& settings);  // -D
 
-// Words that no option of djtap takes: SystemTap's options are answered here, or taken where they
-// change nothing. Returns the others.
+// Takes SystemTap's options out of words that no option of djtap takes. It accepts options that
+// change nothing, and throws an answer for the others. Returns the remaining words.
 std::vector<std::string> without_stap_options(Options& options,
                                               const std::vector<std::string>& words);
 
-// The program of `doctor`, with its arguments; may be empty.
+// Sets the program of `doctor`, with its arguments; may be empty.
 void take_program(Options& options, std::vector<std::string> program);
 
-// Everything that no single option can know. words: the script's file and its arguments.
+// Checks everything that concerns more than one option. words: the script's file and its arguments.
 void check_together(Options& options, std::vector<std::string> words);
 
 }  // namespace dj

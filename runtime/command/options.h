@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Options: the command line, parsed and checked. Only main.cpp and this room name the whole; what
-// they call takes single concerns (choices.h).
+// Options holds the command line, parsed and checked. Only main.cpp and this room name the whole;
+// the functions that they call take single concerns (choices.h).
 #pragma once
 #include <optional>
 
@@ -11,7 +11,7 @@
 namespace dj {
 
 struct Options {
-  CommandLine line;  // for what is wrong with it
+  CommandLine line;  // for diagnostics that point into it
   ScriptChoices script;
   TargetChoices target;
   PatchingChoices patching;
@@ -25,8 +25,8 @@ struct Options {
   ActionChoices action;
 };
 
-// Parses argv. On a usage error or --help prints it and returns the exit code in
-// `exit_code` instead of options.
+// Parses argv. On a usage error or --help prints the message, sets `exit_code` and returns no
+// options.
 std::optional<Options> parse_options(int argc, char** argv, int& exit_code);
 
 }  // namespace dj

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Limits by name, as -D gives them.
+// set_limit() sets one limit by name, as -D gives it.
 #pragma once
 #include <string>
 
@@ -7,8 +7,8 @@
 
 namespace dj {
 
-// setting: "NAME=NUMBER". Throws a UsageError where it is none. SystemTap's limits that djtap does
-// not need are taken and change nothing.
+// setting: "NAME=NUMBER". Throws a UsageError if it has another form or names no limit. Accepts
+// SystemTap's limits that djtap does not need; they change nothing.
 void set_limit(Limits& limits, const std::string& setting);
 
 }  // namespace dj

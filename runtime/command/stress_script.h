@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script that --stress stands for: a counting probe on every function.
+// stress_script() makes the script that --stress stands for: a counting probe on every function.
 #pragma once
 #include <string>
 
@@ -7,10 +7,11 @@
 
 namespace dj {
 
-// Of the functions that PATTERN, without quotes and backslashes, means: an array, counted up by the
-// address of the function, whose name is looked for only when it is printed (stress.h).
+// Returns the script that counts the calls of each function that PATTERN, without quotes and
+// backslashes, means. It counts in an array by the function's address; djtap looks for a name only
+// when it prints it (stress.h).
 std::string stress_script(const std::string& pattern);
-// Limits under which no place is dropped, where the user has not set them.
+// Sets the limits that the user has not set so that djtap drops no place.
 void widen_for_stress(Limits& limits);
 
 }  // namespace dj
