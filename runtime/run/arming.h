@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArmingWatch: switches the probes whose arming condition only djtap's own handlers can change
+// ArmingWatch switches the probes whose arming condition only djtap's own handlers can change
 // (compiler/check/arming.h), each time such a handler has run.
 #pragma once
 #include <set>
@@ -12,8 +12,9 @@ namespace dj {
 class ArmingWatch {
  public:
   ArmingWatch(const Compiled& compiled, Session& session);
-  // After a handler of djtap has run, and when objects have come later. The probes whose condition
-  // has changed are switched when this returns; a mistake is told on stderr.
+  // Evaluates the conditions and switches the probes whose condition has changed, before it
+  // returns; tells an error on stderr. Call it after a handler of djtap has run, and when objects
+  // have come later.
   void look();
 
  private:

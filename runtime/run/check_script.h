@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script as far as it can be verdicts before it runs: parsed, completed by tapsets, checked, and
-// its probe points and variables looked up if the command line names a target.
+// check_script() checks a script as far as djtap can before it runs: it parses it, completes it by
+// tapsets and checks it, and looks up its probe points and variables if the command line names a
+// target.
 #pragma once
 #include <functional>
 
@@ -10,14 +11,13 @@
 
 namespace dj {
 
-// Tells what is wrong with file `file` of `sources`. A name that ends in .stp is strict, as in
-// SystemTap. -c's command is started, read while it stands before its first instruction, and
-// killed.
-// many: of more places of one pattern it warns.
+// Adds what is wrong with file `file` of `sources` to `diags`. A file whose name ends in .stp is
+// strict, as in SystemTap. Starts the command of -c, reads it while it stands before its first
+// instruction, and kills it. many: check_script() warns if one pattern means more places.
 void check_script(const ScriptChoices& choices, const TargetChoices& wanted, size_t many,
                   Sources& sources, uint32_t file, Diags& diags);
 
-// check_script() for scripts of one command line.
+// CheckText is check_script() for the scripts of one command line.
 using CheckText = std::function<void(Sources& sources, uint32_t file, Diags& diags)>;
 
 }  // namespace dj

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From Plan to code and patches: what its globals, stack tables and handlers are in this one
-// target, and which bytes of its text will change.
+// compile_for() compiles a Plan into code for one target: globals, stack tables and handlers.
+// plan_patches_for() plans which bytes of the target's text will change.
 #pragma once
 #include <optional>
 
@@ -12,15 +12,15 @@
 
 namespace dj {
 
-// Fills in Compiled from `layout` on. process: none, only what djtap itself runs is compiled; a
-// running one may be stopped for a moment. When the code cannot be had that is told, and the exit
-// code returned.
+// Fills in Compiled from `layout` on. process: empty, it compiles only what djtap itself runs; it
+// may stop a running one for a moment. If it cannot make the code, it says why on stderr and
+// returns the exit code.
 std::optional<int> compile_for(std::optional<TracedProcess>& process, const Limits& limits,
                                const StageChoices& stages, ModuleCodes& codes, Compiled& compiled,
                                StageClock& clock);
 
-// Fills in Compiled::patches: analyses the machine code of what is probed. The target is not
-// touched.
+// Fills in Compiled::patches: analyses the machine code of the probed places. Does not touch the
+// target.
 void plan_patches_for(const TracedProcess& process, const StageChoices& stages, ModuleCodes& codes,
                       Compiled& compiled, StageClock& clock);
 

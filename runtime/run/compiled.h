@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A script once it is compiled: what the stages leave to the session.
+// Compiled holds a compiled script: what the stages leave to the session.
 #pragma once
 #include <optional>
 #include <vector>
@@ -16,21 +16,21 @@
 
 namespace dj {
 
-// TypeHelpers: what helps with the target's types, also in objects that come later.
+// TypeHelpers holds what helps with the target's types, also in objects that come later.
 struct TypeHelpers {
-  const TypePrinters* printers = nullptr;  // of texts; null: none
+  const TypePrinters* printers = nullptr;  // for texts; null: none
   CompileHeaders compile_headers;
 };
 
-// Additions: what djtap adds to the checked script, and what it remembers of that.
+// Additions holds what djtap adds to the checked script, and what it remembers of that.
 struct Additions {
-  size_t shown_globals = 0;     // the script's; behind them are those that djtap adds
+  size_t shown_globals = 0;     // the script's own; those that djtap adds follow them
   std::vector<GlobalId> times;  // with -t, by ProbeId
   std::vector<Arming> armings;
   bool follows_calls = false;  // --calls: return probes have a probe at the entry, too
 };
 
-// All that is known once the script is compiled, in the order in which it came to be.
+// The members stand in the order in which the stages fill them.
 struct Compiled {
   TypeHelpers types;
   Program program;
@@ -42,10 +42,11 @@ struct Compiled {
   std::vector<HandlerAbi> abis;
   TargetFacts facts;
   std::optional<StackTables> stacks;  // none: no handler walks stacks
-  PatchPlan patches;                  // taken by the session
+  PatchPlan patches;                  // the session takes it
 };
 
-// is_steered: whether probes may be switched from outside of the script.
+// Returns the options of the patch plan. is_steered: whether the user may switch probes from
+// outside of the script.
 inline PatchOptions patch_options(const PatchingChoices& patching, bool is_steered,
                                   const Additions& own) {
   return {.optimize = patching.optimize,

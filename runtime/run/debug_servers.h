@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whether and how debuginfod servers are asked for what a script lacks (DEBUGINFOD_URLS).
+// let_servers_be_asked() and the others decide whether and how djtap asks debuginfod servers for
+// debug files that a script needs (DEBUGINFOD_URLS).
 #pragma once
 #include <sys/types.h>
 
@@ -7,16 +8,16 @@
 
 namespace dj {
 
-// From here on files of the servers that the environment names may be asked for.
+// Lets djtap ask the servers that the environment names for files from here on.
 void let_servers_be_asked(const FileChoices& files);
-// To be called before djtap takes another user's rights: what that user must not see of the servers
-// leaves the environment.
+// Removes from the environment what another user must not see of the servers. Call it before djtap
+// takes that user's rights.
 void hide_servers_secrets();
-// To be called when djtap has taken that user's rights: the files go to this user's own cache,
-// in /var/tmp where the user has no home.
+// Makes files go to this user's own cache, in /var/tmp if the user has no home. Call it when djtap
+// has taken that user's rights.
 void ask_servers_as(uid_t user);
 
-// To be called when the session has ended: says which debug files have come too late for it.
+// Says which debug files have come too late for the session. Call it when the session has ended.
 void report_late_debug_files();
 
 }  // namespace dj

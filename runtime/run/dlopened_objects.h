@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Objects that the target opens while it is traced: the probe points of the script that mean them
-// are resolved, compiled and armed before the loader lets any of their code run.
+// DlopenWatch probes objects that the target opens during the session: it resolves, compiles and
+// arms the script's probe points that mean them, before the loader lets any of their code run.
 #pragma once
 #include "compiler/diag/source.h"
 #include "runtime/command/choices.h"
@@ -13,8 +13,8 @@ class ModuleCodes;
 
 class DlopenWatch {
  public:
-  // `compiled` gets the new sites and spans, so that events of theirs can be told.
-  // names_skipped: warn of places that cannot be probed.
+  // `compiled` gets the new sites and spans, so that djtap can write their events. names_skipped:
+  // warns of places that djtap cannot probe.
   DlopenWatch(const StageChoices& stages, bool names_skipped, Compiled& compiled, Session& session,
               ModuleCodes& codes)
       : stages_(stages),
@@ -22,11 +22,12 @@ class DlopenWatch {
         compiled_(compiled),
         session_(session),
         codes_(codes) {}
-  // Does the script mean objects that come later, and can they be seen?
+  // Whether the script means objects that come later, and djtap can see them come.
   bool is_on() const { return compiled_.plan.awaits_objects && session_.target() != nullptr; }
-  // Once, when the target runs: what it opened while djtap prepared.
+  // Probes what the target has opened while djtap prepared. Call it once, when the target runs.
   void look();
-  // Again and again: when the loader has spoken, looks and answers. True if it looked.
+  // Probes new objects and answers the loader, if the loader waits for that. Returns whether it
+  // looked. Call it in every round of the session's loop.
   bool poll();
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// --dry-run: which sites would be armed and how, from files alone; no byte of the target changes.
+// dry_run() makes the text of --dry-run: which sites djtap would arm and how, from files alone. It
+// changes no byte of the target.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,8 +11,8 @@
 
 namespace dj {
 
-// One line a site, as --probes prints it, then one line that counts them and says what was done.
-// Whether the text in memory is that of the file is seen only when a session arms.
+// Returns one line for each site, as --probes prints it, then one line that counts them and says
+// what djtap has done. Only a session that arms checks that the text in memory is that of the file.
 // process: empty when there is no target; then there are no patches.
 std::string dry_run(const std::optional<TracedProcess>& process, const PatchPlan& patches,
                     const Plan& plan);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// --lsp: what an editor is told of scripts (compiler/editor/language_server.h).
+// serve_scripts() runs --lsp: it tells an editor about scripts (compiler/editor/language_server.h).
 #pragma once
 #include "runtime/command/choices.h"
 
 namespace dj {
 
-// Serves an editor on standard input and output until it leaves. Scripts are parsed and checked
-// with their tapsets, as check_script() does. Returns the exit code.
+// Serves an editor on standard input and output until it leaves. Parses and checks scripts with
+// their tapsets, like check_script(). Returns the exit code.
 int serve_scripts(const ScriptChoices& script, const TargetChoices& target, size_t many);
 
 }  // namespace dj

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What in a script stands for something else becomes that.
+// expand() replaces what stands for something else in a script.
 #pragma once
 #include "compiler/diag/diag.h"
 #include "compiler/diag/source.h"
@@ -8,8 +8,9 @@
 
 namespace dj {
 
-// -G's values, aliases and wildcards in the names of points, .latency, what a script says of its
-// arguments. Behind TapsetLibrary::complete(). Stops at the first step with errors.
+// Puts in the values of -G, and expands aliases and wildcards in the names of points, .latency, and
+// what a script says of its arguments. Call it behind TapsetLibrary::complete(). Stops at the first
+// step with errors.
 void expand(const ScriptChoices& choices, ast::Script& script, Sources& sources, Diags& diags);
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From Program to Plan: where the probes go in this target, and which types that settles.
+// find_places() makes a Plan of a Program: where the probes go in this target. settle_types() uses
+// the types that this settles.
 #pragma once
 #include <optional>
 
@@ -17,15 +18,14 @@ namespace dj {
 // Fills in Compiled::own: what -t, --calls and arming conditions need beside the checked script.
 void add_own(const ReportChoices& report, Compiled& compiled);
 
-// The plan of compiled.program; as an earlier session has found it, if that is kept. The target
-// runs, or stands before its start.
+// Returns the plan of compiled.program; the one that an earlier session has found, if djtap kept
+// it. The target runs, or stands before its start.
 Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process,
                  ModuleCodes& codes, Diags& diags, StageClock& clock);
 
-// Which target variables are doubles and pointers is known behind find_places(): where there are
-// doubles, `script` is checked once more, with that. False: it was told what cannot be done with
-// them.
-// strict: as CheckOptions has it.
+// Takes over which target variables are doubles and pointers; djtap knows that behind
+// find_places(). If some are doubles, checks `script` once more with that. False: the script does
+// something that doubles do not allow, and settle_types() has told it. strict: CheckOptions's.
 bool settle_types(const ast::Script& script, bool strict, const Sources& sources,
                   const ReportChoices& report, Compiled& compiled);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// give_up_rights(): where djtap's rights end. With -p PID of a process that has fewer rights than
-// djtap, or another user, djtap becomes its equal before it has read a byte of what that user can
-// write (docs/design.md, "Trust").
+// give_up_rights() gives up the rights that djtap has over its target's. With -p PID of a process
+// that has fewer rights than djtap, or another user, djtap becomes its equal before it reads a byte
+// that that user can write (docs/design.md, "Trust").
 #pragma once
 #include <optional>
 #include <string>
@@ -12,33 +12,34 @@
 
 namespace dj {
 
-// NeededFiles: the files that djtap reads and writes for itself after it has given up rights.
+// NeededFiles names the files that djtap reads and writes for itself after it has given up rights.
 struct NeededFiles {
-  OwnPaths paths;                    // what the command line names: the broker opens them
+  OwnPaths paths;                    // those that the command line names: the broker opens them
   std::vector<std::string> tapsets;  // folders, beside djtap's own
-  bool cache = true;                 // analyses may be kept
+  bool cache = true;                 // djtap may keep analyses
 };
 
 NeededFiles needed_files(const ScriptChoices& script, const ReportChoices& report,
                          const std::string& control_path, bool cache);
 
-// What keeps djtap from becoming its target's equal: a diagnostic's code and text.
+// RightsKept is the reason why djtap cannot become its target's equal: a diagnostic's code and
+// text.
 struct RightsKept {
   std::string code, message;
 };
 
-// To be called while djtap has one thread, before the target is looked at. Changes nothing where
-// djtap has no more rights than the target in the first place, with -c (a child has djtap's rights)
-// and with --trust-target. Otherwise a broker keeps the rights (process/broker.h). Returns why
-// djtap cannot go on; nothing: it can.
+// Makes djtap its target's equal; a broker keeps the rights (process/broker.h). Changes nothing if
+// djtap has no more rights than the target, with -c (a child has djtap's rights) and with
+// --trust-target. Call it while djtap has one thread, before djtap looks at the target. Returns why
+// djtap cannot go on; empty: it can.
 std::optional<RightsKept> become_equal_of_target(const TargetChoices& target,
                                                  const NeededFiles& files);
-// The same, told; returns the exit code then.
+// Calls become_equal_of_target(). If djtap cannot go on, tells why and returns the exit code.
 std::optional<int> give_up_rights(const TargetChoices& target, const NeededFiles& files);
 
-// To be called when the target has been opened, unless it is trusted: fails if djtap has more
-// rights than it, since the process has given up some, or its number is another's, after
-// give_up_rights() had looked.
+// Fails if djtap has more rights than the target: after give_up_rights() had looked, the process
+// has given up some, or another process has got its number. Call it when the target is open, unless
+// djtap trusts it.
 Status check_rights(pid_t pid);
 
 }  // namespace dj

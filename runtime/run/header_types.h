@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The types of C headers as an object file with debug info, made by the C compiler.
+// header_compiler() makes the C compiler turn the types of C headers into an object file with debug
+// information.
 #pragma once
 #include <signal.h>
 
@@ -7,11 +8,12 @@
 
 namespace dj {
 
-// The function takes "<a.h><b.h>": included in that order, as C, and if that fails as C++; headers
-// of the working folder are found behind the system's. Gives the file's path, the same for the same
-// headers; it lies in a folder of our own below $TMPDIR (or /tmp), which goes with the function.
-// The compiler is $CC, else the first of cc, gcc and clang in $PATH; child_mask: the signals that
-// are blocked in it, as in the target. Error: there is none, or a line and what it said.
+// Returns a function that takes "<a.h><b.h>" and includes these headers in that order, as C, and if
+// that fails as C++. It finds headers of the working folder behind the system's. It gives the
+// object file's path, the same for the same headers; the file lies in a folder of djtap's own below
+// $TMPDIR (or /tmp), which disappears with the function. The compiler is $CC, else the first of cc,
+// gcc and clang in $PATH. child_mask: the signals that are blocked in the compiler, as in the
+// target. Error: there is no compiler, or a line and the compiler's message.
 CompileHeaders header_compiler(const sigset_t& child_mask);
 
 }  // namespace dj

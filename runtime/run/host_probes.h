@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// HostProbes: the probes whose handlers djtap runs itself, in the order of a session: begin,
-// process.begin and oneshot, input, process.end of children, then error or end. Timers are the
-// loop's.
+// HostProbes runs the probes whose handlers djtap runs itself, in the order of a session: begin,
+// process.begin and oneshot, input, process.end of children, then error or end. The session's loop
+// runs timers.
 #pragma once
 #include <functional>
 #include <optional>
@@ -19,25 +19,27 @@ namespace dj {
 
 class HostProbes {
  public:
-  // Both outlive it. process: none, there is no target.
+  // `session` and `plan` must outlive this object. process: empty, there is no target.
   HostProbes(Session& session, const Plan& plan, const std::optional<TracedProcess>& process);
   HostProbes(const HostProbes&) = delete;
   HostProbes& operator=(const HostProbes&) = delete;
 
-  // What the drain hears of forked children goes here (DrainInput::child).
+  // Returns the function that takes what the drain hears of forked children (DrainInput::child).
   std::function<void(pid_t, bool)> told();
-  // Before the target runs on: begin, process.begin, oneshot. After one of the latter the session
-  // is to end.
+  // Runs begin, process.begin and oneshot probes. Call it before the target runs on. After a
+  // oneshot probe the session ends.
   void run_first();
-  // After errors in those.
+  // Runs the error probes. Call it after errors in run_first().
   void run_error();
   bool wants_input() const { return has(HostProbe::When::Input); }
-  // For each byte that has come.
+  // Runs the input probes for each byte that has come.
   void run_input(KeyInput& input, ArmingWatch& arming);
-  // process.end of forked children that could not say it themselves, as far as `drain` has written.
+  // Runs process.end for forked children that could not report their end, up to where `drain` has
+  // written.
   void run_child_ends(const Drain& drain);
-  // When no handler runs in the target any more. target_gone: it has ended. by_errors: there were
-  // too many, so error probes run instead of end probes.
+  // Runs the last probes. Call it when no handler runs in the target any more. target_gone: the
+  // target has ended. by_errors: there were too many errors, so error probes run instead of end
+  // probes.
   void run_last(bool target_gone, bool by_errors, Drain& drain);
 
  private:
@@ -49,7 +51,7 @@ class HostProbes {
   Session& session_;
   const Plan& plan_;
   std::optional<TargetTask> task_;      // the target
-  std::optional<ChildWatch> children_;  // only where somebody asks for their ends
+  std::optional<ChildWatch> children_;  // only if a probe asks for their ends
 };
 
 }  // namespace dj

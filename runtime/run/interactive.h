@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// -i: a script that grows at a prompt, as stap --interactive has it.
+// run_interactively() runs -i: a script that grows at a prompt, like that of stap --interactive.
 #pragma once
 #include "runtime/command/choices.h"
 #include "runtime/run/give_up_rights.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// LazyTarget: the target, found when it is first asked for: by a Lua tapset, else behind the
-// checks, so that mistakes in a script launch nothing. Only the fork for a command comes before.
+// LazyTarget finds the target at the first request: by a Lua tapset, else behind the checks, so
+// that mistakes in a script launch no program. Only the fork for a command comes before.
 #pragma once
 #include <memory>
 #include <optional>
@@ -16,9 +16,10 @@ class LazyTarget {
   LazyTarget(const TargetChoices& choices, TargetUse use, const sigset_t& child_mask);
 
   Result<std::optional<TracedProcess>>& find();
-  // What the target's files say. Null: it could not be found, and find() says why.
+  // Returns what the target's files say. Null: djtap could not find the target, and find() says
+  // why.
   TargetIndex* index();
-  // It was asked for and could not be found.
+  // Whether djtap has looked for the target and could not find it.
   bool failed() const { return found_ && !found_->ok(); }
 
  private:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// -l, -L and --source: what could be probed. No handler is made, the target is not touched.
+// list_points() runs -l, -L and --source: it lists what djtap could probe. It makes no handler and
+// does not touch the target.
 #pragma once
 #include "runtime/command/choices.h"
 #include "runtime/command/command_line.h"

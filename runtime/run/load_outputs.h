@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// load_outputs(): the Lua files that -f plugin: and --report name.
+// load_outputs() loads the Lua files that -f plugin: and --report name.
 #pragma once
 #include <optional>
 
@@ -10,8 +10,8 @@
 
 namespace dj {
 
-// Loads them into `lua`. Gives the exit code where one cannot be had, and tells why; none: all is
-// well.
+// Loads them into `lua`. If it cannot load one, tells why and returns the exit code; empty: it has
+// loaded all.
 std::optional<int> load_outputs(const ReportChoices& report, const CommandLine& line,
                                 Sources& sources, LuaOutputs& lua);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// LLVM, and what uses it, is loaded by a thread of its own while the script is checked and the
-// target is started. The functions of compiler/stages/image.h are here; they hand on to it.
+// LoweringThread loads LLVM, and the code that uses it, in a thread of its own while djtap checks
+// the script and starts the target. This room defines the functions of compiler/stages/image.h,
+// which call the loaded code.
 #pragma once
 #include <string>
 
@@ -8,26 +9,28 @@
 
 namespace dj {
 
-// Loads LLVM at once, for a djtap that will not see its own files any more. To be called before
-// there is a LoweringThread, while djtap has one thread.
+// Loads LLVM at once, for a djtap that will not see its own files any more. Call it before there is
+// a LoweringThread, while djtap has one thread. Fails if LLVM cannot be loaded.
 Status load_lowering();
 
-// While it lives, lower(), link() and their session processes may be called, by the thread that
-// made it; the first lower() waits until all is loaded. One at a time.
+// While it lives, the thread that made it may call lower(), link() and the other functions of
+// image.h; the first lower() waits until everything is loaded. Make one at a time.
 class LoweringThread {
  public:
-  // wanted: false, handlers will hardly be compiled, so nothing is loaded before lower() is called.
+  // wanted: false if djtap will hardly compile handlers: it then loads nothing before lower() is
+  // called.
   explicit LoweringThread(bool wanted);
-  // Waits: LLVM must not be loaded while djtap's static objects are taken down.
+  // Waits for the thread: LLVM must not be loaded while djtap destroys its static objects.
   ~LoweringThread();
   LoweringThread(const LoweringThread&) = delete;
   LoweringThread& operator=(const LoweringThread&) = delete;
 };
 
-// The version of the LLVM that compiles, which is loaded for the answer.
+// Returns the version of the LLVM that compiles; loads LLVM for the answer.
 Result<std::string> llvm_version();
 
-// The file that has compiled, once lower() was called; its build is not djtap's own.
+// Returns the path of the file that compiles; its build differs from djtap's own. Call it after
+// lower().
 std::string lowering_path();
 
 }  // namespace dj

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// From text to tree: the script and those of -E; and the tidy text of --fmt.
+// parse_scripts() turns the script and those of -E into a tree. print_tidy() prints the tidy text
+// of --fmt.
 #pragma once
 #include <string_view>
 
@@ -11,15 +12,16 @@
 
 namespace dj {
 
-// Those of -E come behind it, as one script. file: of `sources`, the script itself.
+// Returns the script with those of -E behind it, as one script. file: number of the script itself
+// in `sources`.
 ast::Script parse_scripts(const ScriptChoices& choices, Sources& sources, uint32_t file,
                           const ParseOptions& parsing, Diags& diags);
 
-// Warns of each argument that neither `text`, the script, nor those of -E ask for: it was meant
-// otherwise, as the second number of `-p 1 2`.
+// Warns of each argument that neither `text`, the script, nor the scripts of -E use: the user meant
+// something else, as with the second number of `-p 1 2`.
 void warn_of_unused_words(const ScriptChoices& script, std::string_view text);
 
-// --fmt. parsed: what the parser said. Returns the exit code.
+// Runs --fmt on file `file`. parsed: what the parser said. Returns the exit code.
 int print_tidy(const Sources& sources, uint32_t file, const Diags& parsed);
 
 }  // namespace dj

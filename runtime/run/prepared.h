@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Prepared: what the stages before the session have made of a script, and for which target.
+// Prepared holds what the stages before the session have made of a script, and for which target.
 #pragma once
 #include <optional>
 
@@ -12,12 +12,12 @@
 
 namespace dj {
 
-// All of it outlives the session.
+// All members outlive the session.
 struct Prepared {
   const Sources& sources;
   LuaOutputs& lua;  // files of -f and --report
   Compiled& compiled;
-  std::optional<TracedProcess>& process;  // none: djtap runs all handlers itself
+  std::optional<TracedProcess>& process;  // empty: djtap runs all handlers itself
   ModuleCodes& codes;
   StageClock& clock;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is written when a session has ended: its globals, and what stderr has to say of it.
+// report_end() and report_run() write what a session reports when it has ended: its globals, and
+// messages about it on stderr.
 #pragma once
 #include "runtime/command/choices.h"
 #include "runtime/output/output.h"
@@ -8,12 +9,12 @@
 
 namespace dj {
 
-// Writes the globals, or has a Lua file do it. Where that file has failed they are not lost: all
-// are written.
+// Writes the globals, or lets a Lua file write them. If that file has failed, writes all globals
+// itself.
 void report_end(const ReportChoices& report, const Prepared& prepared, Output& output);
 
-// Tells on stderr what was lost, times and calls if they are asked for, and with `verbose` how
-// sites were made that are no plain jump.
+// Tells on stderr what was lost, times and calls if `report` asks for them, and with `verbose` the
+// form of sites that are no plain jump.
 void report_run(const ReportChoices& report, bool verbose, const Prepared& prepared,
                 Session& session, Output& output);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The script as a file: reading it, and what --help says about it.
+// read_script() reads the script as a file; script_help() makes what --help says about it.
 #pragma once
 #include <string>
 
@@ -10,14 +10,15 @@
 
 namespace dj {
 
-// The script's text: of -e, of a file, or of stdin where the file is "-". Line ends become "\n", a
-// byte order mark goes. An error where the file is no script: a folder, a program, UTF-16.
+// Returns the script's text: of -e, of a file, or of stdin if the file is "-". Turns line ends into
+// "\n" and drops a byte order mark. Fails if the file is no script: a folder, a program, UTF-16.
 Result<std::string> read_script(const ScriptChoices& script);
 
-// Says that the file at `path` is no script, and where -e may have been left out, that.
+// Returns the error that the file at `path` is no script; it also says so if the user may have left
+// out -e.
 UsageError no_script(const std::string& path, const Error& why);
 
-// --help with a script: its first comment, and its options once it is parsed.
+// Returns the text of --help with a script: its first comment, and its options once it is parsed.
 std::string script_help(const ScriptChoices& script, const std::string& text,
                         const ScriptOptions& script_options);
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SessionRun: one session, from its detours to its last report. Each verb is a step of the chain
-// that main.cpp shows.
+// SessionRun runs one session, from its detours to its last report. Each verb is a step of the
+// chain that main.cpp shows.
 #pragma once
 #include <memory>
 #include <optional>
@@ -24,13 +24,13 @@ namespace dj {
 
 class SessionRun {
  public:
-  // What these refer to outlives this object.
+  // All references must outlive this object.
   SessionRun(const Prepared& prepared, const SessionChoices& steering, const StageChoices& stages,
              const StressChoices& stress);
   SessionRun(const SessionRun&) = delete;
   SessionRun& operator=(const SessionRun&) = delete;
 
-  // The verbs are called in this order. One that gives an exit code has said why, and has left the
+  // Call the verbs in this order. A verb that returns an exit code has said why, and has left the
   // target as it was: the session is over.
 
   // Opens what the session writes to, and the socket of --control.
@@ -43,18 +43,18 @@ class SessionRun {
   std::optional<int> arm();
   // Writes what handlers print until the session is to end.
   void trace();
-  // Puts the target's text back. Also where trace() was left by an exception.
+  // Puts the target's text back. Call it also if an exception has left trace().
   void restore();
   // Runs the end probes, and writes globals and reports. Returns the session's exit code.
   int report(const ReportChoices& report);
 
-  // Of the target, where djtap has launched it; none: it was not. Waits for its end; `held` is let
-  // go before, so that Ctrl-C ends the wait.
+  // Waits for the end of the target and returns its exit code, if djtap has launched it; empty:
+  // djtap has not. Resets `held` before, so that Ctrl-C ends the wait.
   std::optional<int> exit_code_of_command(std::optional<HeldSignals>& held);
 
  private:
   struct Watches {
-    std::optional<ExitWatch> exit;  // none: there is no target
+    std::optional<ExitWatch> exit;  // empty: there is no target
     std::optional<ArmingWatch> arming;
     std::unique_ptr<JitWatch> jit;  // null: no handler names code
   };
@@ -72,10 +72,10 @@ class SessionRun {
   const StageChoices& stages_;
   const StressChoices& stress_;
   std::optional<Output> output_;          // behind open()
-  std::optional<ControlSocket> control_;  // none: not asked for
+  std::optional<ControlSocket> control_;  // empty: no --control
   std::optional<Session> session_;        // behind build_detours()
   std::optional<HostProbes> host_probes_;
-  std::unique_ptr<Monitor> monitor_;  // null: not asked for, or over
+  std::unique_ptr<Monitor> monitor_;  // null: no --monitor, or it is over
   std::optional<Drain> drain_;        // behind begin()
   Watches watches_;
   Ending ending_;

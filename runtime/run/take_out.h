@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// take_out_probes(): the way back. What a session has written into the target, and into what that
-// has forked, is put back.
+// take_out_probes() undoes what a session has written into the target and into what the target has
+// forked.
 #pragma once
 #include <optional>
 
@@ -11,12 +11,12 @@ namespace dj {
 
 struct TakenOut {
   bool gone = false;  // the target has ended
-  bool all = true;    // no process has anything left
+  bool all = true;    // no process has probes left
 };
 
-// Takes the probes out of the target, if that still runs, and out of what it has forked, which may
-// live on; tells what cannot be done. watch: none, there is no target. verbose: tells in how many
-// forked processes there were probes, too.
+// Takes the probes out of the target, if that still runs, and out of the processes that it has
+// forked, which may live on. Tells what it cannot do. watch: empty, there is no target. verbose:
+// also tells how many forked processes had probes.
 TakenOut take_out_probes(Session& session, const std::optional<ExitWatch>& watch, bool verbose);
 
 }  // namespace dj

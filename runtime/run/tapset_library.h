@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// tapset_library(): the tapsets of a command line, those in Lua included.
+// tapset_library() makes the library of a command line's tapsets, those in Lua included.
 #pragma once
 #include <string>
 #include <vector>
@@ -10,8 +10,8 @@
 
 namespace dj {
 
-// folders: of -I, looked into before djtap's own. Lua files may ask for the target, and fill
-// `printers`. All references outlive the library.
+// folders: of -I; the library looks into them before djtap's own. Lua files may ask for the target,
+// and fill `printers`. All references must outlive the library.
 TapsetLibrary tapset_library(const std::vector<std::string>& folders, Sources& sources,
                              LazyTarget& target, TypePrinters& printers);
 

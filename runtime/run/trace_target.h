@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// trace(): the session's middle. The target runs, events become text.
+// trace() runs the middle of the session: the target runs, and events become text.
 #pragma once
 #include <optional>
 
@@ -15,7 +15,7 @@
 
 namespace dj {
 
-// Tracing: all that has a part in it while the target runs.
+// Tracing holds everything that takes part while the target runs.
 struct Tracing {
   const Prepared& prepared;
   Session& session;
@@ -30,7 +30,7 @@ struct Tracing {
   DlopenWatch& dlopened;
 };
 
-// Returns when the session is to end, and why.
+// Returns when the session must end, and says why.
 Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering);
 
 }  // namespace dj

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// --version: what a report of a mistake should name.
+// versions() makes the text of --version: what a bug report should name.
 #pragma once
 #include <string>
 
 namespace dj {
 
-// Lines: djtap's version; LLVM's, which is loaded for that, and libdw's; the build-id of djtap.
+// Returns lines: djtap's version; the versions of LLVM, which it loads for that, and of libdw; the
+// build-id of djtap.
 std::string versions();
 
 }  // namespace dj

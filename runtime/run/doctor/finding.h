@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding: one line of what the doctor says, with the way out.
+// Finding holds one line of what the doctor says, with the way out.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -11,10 +11,10 @@ enum class Health : uint8_t {
   Ok,
   Note,     // worth knowing; all works
   Limited,  // a session does without something
-  Fails,    // a session is refused
+  Fails,    // djtap refuses a session
 };
 
-// What a row's check says.
+// Verdict is what a row's check says.
 struct Verdict {
   Health health = Health::Ok;
   std::string what;
@@ -30,7 +30,7 @@ struct Finding {
 };
 using Findings = std::vector<Finding>;
 
-// Row: a name, what looks, and the way out of what it finds.
+// Row holds a name, the function that looks, and the way out of what it finds.
 template <typename Of>
 struct Row {
   const char* name;
@@ -38,7 +38,7 @@ struct Row {
   const char* way_out;
 };
 
-// Adds what the row says of `of`.
+// Adds what the row says of `of` to `findings`.
 template <typename Of>
 void examine(const Row<Of>& row, Of& of, Findings& findings) {
   for (Verdict& verdict : row.look(of)) {

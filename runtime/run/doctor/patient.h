@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Patient: the target as a session finds it before it changes anything, and what each of the
-// session's checks says of it. The target stands for a moment, as it does for a session.
+// Patient holds the target as a session finds it before it changes anything, and what each of the
+// session's checks says of it. look_at() stops the target for a moment, as a session does.
 #pragma once
 #include <optional>
 #include <string>
@@ -12,7 +12,7 @@
 
 namespace dj {
 
-// PatientThreads: what was seen of the target's threads while they stood.
+// PatientThreads holds what look_at() has seen of the target's threads while they stood.
 struct PatientThreads {
   size_t count = 0;
   Status borrowed = ok_status();          // RemoteCall::check()
@@ -32,17 +32,18 @@ struct Patient {
   ModuleCodes& codes;
   PatientThreads threads;
 
-  // Sessions that were killed, or have left memory; what cannot be looked at says why.
+  // How many earlier sessions were killed, or have left memory; the error says why djtap cannot
+  // look.
   Result<size_t> earlier = size_t{0};
 
   bool use_rseq = false;  // can_trust_rseq()
   std::string no_rseq;    // why not
 };
 
-// Fails where a session could not stop the target.
+// Looks at the target and fills in the patient. Fails if a session could not stop the target.
 Status look_at(Patient& patient);
 
-// Rows of the target itself, of room in its memory, and of its objects' files.
+// Add the rows of the target itself, of room in its memory, and of its objects' files.
 void examine_target(Patient& patient, Findings& findings);
 void examine_room(Patient& patient, Findings& findings);
 void examine_objects(Patient& patient, Findings& findings);

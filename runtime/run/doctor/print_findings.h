@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Findings as text, and as one JSON object (docs/doctor.schema.json).
+// findings_text() and findings_json() write findings as text, and as one JSON object
+// (docs/doctor.schema.json).
 #pragma once
 #include <string>
 
@@ -7,7 +8,7 @@
 
 namespace dj {
 
-// Seen: what was looked at, and how it ended.
+// Seen says what the doctor has looked at, and how that ended.
 struct Seen {
   int pid = 0;          // of the target; 0: there is none, or it was not found
   std::string program;  // of a command
