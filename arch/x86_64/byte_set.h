@@ -18,6 +18,7 @@ class ByteSet {
     const uint64_t at = address - low_;
     if (at < size_) words_[at / 64] |= uint64_t(1) << (at % 64);
   }
+  // Adds every address of the range.
   void fill() {
     for (uint64_t& word : words_) word = ~uint64_t(0);
   }

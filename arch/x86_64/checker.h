@@ -57,7 +57,9 @@ struct Checker::Impl {
   };
 
   Function decode(const FunctionRange& range);  // and note()
+  // Notes the instruction starts of a function, once, and where its decoding ended.
   void note(const Function& function);
+  // Returns the facts of a function; reads its thunks before, if the module has any.
   Facts facts(const Function& function) const;
   Facts facts_as_read(const Function& function) const;  // of a function behind read_thunks()
   // False: no instruction in the range jumps to an address in a register or in the frame, or
@@ -85,6 +87,7 @@ struct Checker::Impl {
   void arrive_anywhere(Region& region, uint64_t jump, Guards guards) const;
   // Makes the region an int3 if no form of its jump has a target address.
   void check_reach(Region& region) const;
+  // Makes the region a breakpoint, as leave_breakpoint() does.
   void forbid(Region& region, Verdict verdict, uint64_t culprit) const;
   Outcome outcome(Region& region) const;  // and runs check_reach()
   // Returns the function or gap that the reference stands in; empty: it stands in a displacement of
@@ -93,6 +96,8 @@ struct Checker::Impl {
   // Decodes the functions and gaps that `references` stand in, unless they are decoded already.
   // Uses all processors.
   void decode_around(const std::vector<Reference>& references);
+  // Whether an instruction of the function or gap around the reference makes it; true also where
+  // that code does not decode.
   bool confirmed(const Reference& reference);
   // Returns the other functions that a function's jumps, its tables (`facts`) and its exceptions
   // lead to, parts that were split off it among them. It reads bytes at every offset, so some finds
@@ -136,6 +141,7 @@ class ColdParts {
   void see(const Reference& reference);
   // Behind all finds, the functions that are left are those that no find enters.
   bool empty() const { return parts_.empty(); }
+  // Whether the function around the region is one of them.
   bool has(const Region& region) const;
   // Returns the address of an indirect jump with unknown targets that may lead into the part around
   // the region; 0: none. Any thread may ask once tables() has returned.
@@ -171,7 +177,7 @@ struct Above {
   Region* jump = nullptr;  // the first of them that is one itself
 };
 // Makes the jump of `low` end in the bytes of the sites `above`, and fixes the bytes of the first
-// jump among them. Returns false when no bytes of that kind lead to an address in `space`.
+// jump among them. Returns false when no such form of the jump has a target address in `space`.
 bool overlap(Region& low, const Above& above, const Space& space);
 
 // Makes the region a breakpoint on the instruction that the handlers precede, which is the first
@@ -185,6 +191,7 @@ bool in_linkage_stub(const Module& module, uint64_t at);
 
 constexpr uint32_t kJumpBytes = 5;
 constexpr uint32_t kPrefixesMax = 3;  // more gain nothing: three move a guard past rel32's top byte
+// Returns the address of the instruction that the handlers precede.
 inline uint64_t handler_address(const Region& region) {
   return region.probe_address != 0 ? region.probe_address : region.address;
 }

@@ -17,6 +17,7 @@ inline void save_flags(Code& code) {
   code.push(kRax);
 }
 
+// Writes the frame's beginning, and close_frame() its end.
 inline void open_frame(Code& code, Form form) {
   if (form == Form::Middle) code.move_sp(-kRedZone);
   code.push(kR11);
@@ -29,6 +30,7 @@ inline void load_flags(Code& code) {
   code.put({0x9e});        // sahf
 }
 
+// Restores the flags and rax that save_flags() has pushed.
 inline void restore_flags(Code& code) {
   code.pop(kRax);
   load_flags(code);

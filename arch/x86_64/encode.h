@@ -21,6 +21,7 @@ class Code {
     bytes_.clear();
     bytes_.reserve(kUsual);
   }
+  // Returns the address of the next byte.
   uint64_t here() const { return address_ + bytes_.size(); }
   uint32_t size() const { return uint32_t(bytes_.size()); }
   std::vector<uint8_t> take() { return std::move(bytes_); }
@@ -29,6 +30,7 @@ class Code {
   void put(std::span<const uint8_t> bytes) {
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
   }
+  // Writes four bytes, lowest first.
   void put_u32(uint32_t value);
 
   void push(Reg reg);

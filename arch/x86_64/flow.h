@@ -23,6 +23,8 @@ class Flow {
     bool unknown = false;           // control arrives from a place that Flow cannot see (a landing
                                     // pad)
   };
+  // Returns the definitions of the register's value before instruction `at` (index). reg: encoding
+  // number.
   Definitions definitions(uint32_t at, uint8_t reg);
   // Returns the definitions of what the instruction `at` reads from memory: the instructions that
   // store a register or a constant by the same operand.
@@ -32,6 +34,7 @@ class Flow {
   // Returns the index of the one instruction that leads to `at`; Function::kNone: several do, or
   // none.
   size_t only_predecessor(uint32_t at) const;
+  // Returns registers_written() of instruction `at`, computed once.
   uint16_t written(uint32_t at);
 
  private:

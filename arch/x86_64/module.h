@@ -45,6 +45,7 @@ class Module {
   const FunctionRange* function_at(uint64_t address) const;
   // All outermost functions, gap functions too (gap_functions.h), sorted.
   const std::vector<FunctionRange>& outermost() const { return outermost_; }
+  // Whether a function begins at `address`.
   bool begins_function(uint64_t address) const;
   // Returns the gap around `address`, code of no function: from the end of the function before it
   // to the begin of the next one.
@@ -72,6 +73,7 @@ class Module {
   // Returns the first element of the sorted list in (after, before); 0: none.
   static uint64_t first_between(const std::vector<uint64_t>& sorted, uint64_t after,
                                 uint64_t before);
+  // Returns the begins of all functions, sorted.
   const std::vector<uint64_t>& function_begins() const { return begins_; }
   // rt_sigreturn trampolines: unwinders and gdb recognise them by their bytes.
   const std::vector<FunctionRange>& trampolines() const { return trampolines_; }

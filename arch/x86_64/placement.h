@@ -30,6 +30,7 @@ struct Placement {
   uint64_t jump = 0;             // address of the e9
   uint32_t mask = 0, value = 0;  // (rel32 & mask) == value
 
+  // Returns where the jump with this displacement leads.
   uint64_t target(int32_t rel32) const { return jump + 5 + uint64_t(int64_t(rel32)); }
 };
 

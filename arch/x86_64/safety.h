@@ -17,7 +17,7 @@ namespace dj::arch {
 // Verdict says why a site cannot become a jump; Ok: it can. --probes prints verdict_name().
 enum class Verdict : uint8_t {
   Ok,
-  NotBoundary,       // 1: IA is no instruction boundary (nothing at all can be installed there)
+  NotBoundary,       // 1: IA is no instruction boundary (djtap can install neither jump nor int3)
   NotInFunction,     // 1: IA is in no known function (decoding has no start)
   Blacklisted,       // 1, 8: refused entirely, also as int3
   Undecodable,       // 1: the function does not decode up to the DCR's end

@@ -13,6 +13,7 @@ namespace dj::arch {
 using Block = __m128i;
 constexpr size_t kBlockBytes = sizeof(Block);
 
+// Reads kBlockBytes bytes, which may have any alignment.
 inline Block load_block(const uint8_t* bytes) {
   return _mm_loadu_si128(reinterpret_cast<const Block*>(bytes));
 }
