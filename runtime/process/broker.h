@@ -31,6 +31,7 @@ class Broker {
   // Sends an order that gives a descriptor and returns it; -1: errno says why there is none.
   int ask_descriptor(const Order& order);
 
+  // Closes the socket, which ends the broker, and waits for its end.
   ~Broker();
 
  private:

@@ -13,6 +13,7 @@ namespace dj {
 
 class ExecWatch {
  public:
+  // Notes the program that the process runs now.
   explicit ExecWatch(pid_t pid);
   // Looks again. Returns the path of the new program when it first sees one, else "". The new
   // program may be the same file.

@@ -29,6 +29,7 @@ struct Mapping {
 
 // Reads the mappings of a process; pid 0: of djtap itself.
 Result<std::vector<Mapping>> read_maps(pid_t pid);
+// Parses the text of /proc/PID/maps.
 std::vector<Mapping> parse_maps(const std::string& text);
 // Sets path and `deleted` of a mapping whose inode is set. shown: its name as the kernel shows it.
 void set_path(Mapping& mapping, std::string_view shown);
@@ -49,6 +50,7 @@ struct LostFile {
   std::string path;
   bool in_memory = false;  // memory_image.h can make the file from memory
 };
+// Returns the lost files of a process that hold code.
 std::vector<LostFile> lost_files(pid_t pid);
 
 // ProcessStatus holds facts from /proc/PID/status and stat.
@@ -62,6 +64,7 @@ struct ProcessStatus {
   uint64_t heap_begin = 0;                           // start_brk
   bool is_kernels = false;                           // a thread of the kernel
 };
+// Reads them now. Fails if there is no such process.
 Result<ProcessStatus> read_status(pid_t pid);
 // Returns when a process started, in clock ticks since boot: this tells it from a later process
 // with its pid. Empty: there is no such process.

@@ -46,6 +46,8 @@ class RemoteCall {
   // scope ends.
   Result<uint64_t> scratch();
 
+  // Gives the thread back: unmaps scratch() and restores registers, signal mask and stack. The
+  // destructor calls it.
   Status give_back();
 
  private:

@@ -17,7 +17,7 @@ namespace dj {
 struct Credentials {
   pid_t process = 0;               // the process of the thread
   std::array<uid_t, 4> uids = {};  // real, effective, saved, of the file system
-  std::array<gid_t, 4> gids = {};  // the same
+  std::array<gid_t, 4> gids = {};  // in the same order
   std::vector<gid_t> groups;       // supplementary ones, ascending
   uint64_t capabilities = 0;       // permitted ones, a bit each
   uint64_t user_space = 0;         // inode of the user namespace (namespaces(7))

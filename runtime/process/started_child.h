@@ -25,6 +25,7 @@ class StartedChild {
     if (pid_ != 0) kill_child(pid_);
   }
   pid_t pid() const { return pid_; }
+  // Hands the process to the caller.
   pid_t release() { return std::exchange(pid_, 0); }
   void forget() { pid_ = 0; }  // the process has ended
 

@@ -55,6 +55,7 @@ class Stopped final : public TextMemory {
   // Reads by one system call.
   size_t read_ranges(std::span<const AddressRange> ranges, uint8_t* bytes) const override;
 
+  // Read and write the registers of one of the threads.
   Result<user_regs_struct> registers(pid_t tid) const;
   Status set_registers(pid_t tid, const user_regs_struct& regs) const;
   Result<uint64_t> signal_mask(pid_t tid) const;  // bit n-1: signal n is blocked

@@ -21,6 +21,7 @@ class TargetTask {
   // Takes over the last name and ids of the process, if the kernel still tells them. Call it when
   // the process has ended.
   void ended();
+  // Returns djtap's number of the process; 0 if it is a forked one that had ended.
   pid_t pid() const;
   // Whether the process knows itself by that number, or did when djtap last asked.
   bool is_known_by(pid_t number) const;

@@ -29,6 +29,7 @@ class TextReader {
   std::vector<uint8_t> bytes_;
 };
 
+// TextPatch is one change of text: the bytes that djtap writes at `address`.
 struct TextPatch {
   uint64_t address = 0;
   arch::JumpBytes bytes;
