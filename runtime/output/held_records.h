@@ -35,6 +35,7 @@ struct Record {
 class RecordTexts {
  public:
   explicit RecordTexts(const Record& record) : record_(record), left_(record.bytes.size()) {}
+  // Returns the bytes of a packed string.
   std::string_view operator()(uint64_t packed) {
     const std::string_view text = record_.text(packed);
     if (text.size() > left_) return "";

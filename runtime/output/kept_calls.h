@@ -28,6 +28,7 @@ class KeptCalls {
   }
   // Returns how many entries the buckets have. All counted calls are in these entries.
   static constexpr uint64_t entries() { return uint64_t{abi::kCaptureBuckets} * abi::kCaptureWays; }
+  // Returns a copy of entry `index`, which is less than entries().
   abi::Capture entry(uint64_t index) const {
     abi::Capture entry = {};
     arena_.copy(entry_at(index), &entry, sizeof entry);
@@ -37,6 +38,7 @@ class KeptCalls {
   static bool holds_calls(const abi::Capture& entry) {
     return entry.owner != 0 && entry.slot != 0 && (entry.slot & abi::kSlotUnused) == 0;
   }
+  // Return the handler, and the number of the thread, whose calls the entry holds.
   static HandlerId handler_of(const abi::Capture& entry) {
     return static_cast<HandlerId>(entry.owner) - 1;
   }

@@ -18,6 +18,7 @@ struct TellForm {
 // Call it before the other functions of this file.
 void set_tell_form(TellForm form);
 
+// Writes one diagnostic.
 void tell(const Diag& diag, const Sources& sources);
 // Tells all diagnostics of a script; no warnings if the form leaves them out.
 void report_all(const Diags& diags, const Sources& sources);

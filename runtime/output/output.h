@@ -36,10 +36,12 @@ class Output {
   Output& operator=(Output&&) = delete;
   ~Output();  // end_enclosure(), flush()
 
+  // Buffers the text; writes the buffer out when it holds kMostWaiting bytes.
   void write(std::string_view text) {
     buffer_ += text;
     if (buffer_.size() >= kMostWaiting) flush();
   }
+  // Writes the buffer out.
   void flush();
   // Makes each further line an item: every file has the enclosure's head in front of its items and
   // the tail behind them, so that each file of -S is whole by itself. One enclosure at a time.

@@ -23,6 +23,7 @@ class RateLimit {
     left_ -= 1;
     return true;
   }
+  // Returns how often allow() has refused.
   uint64_t refused() const { return refused_; }
 
  private:

@@ -19,7 +19,7 @@ class RecordRules {
   RecordRules(const Program& program, const Plan& plan, const Layout& layout);
   // Whether a handler sends records of this kind; every handler may send kEventError.
   bool sends(uint16_t kind) const { return kind < kinds_.size() && kinds_[kind]; }
-  // Whether the session has a site of that number. Handlers that do not know their site send 0.
+  // Whether the session has a site of that number. Handlers that do not ask for their site send 0.
   bool has_site(uint32_t site) const;
   // Returns the format `number` of a print with so many arguments; null: no handler prints that.
   const Format* format(uint32_t number, uint32_t arguments) const;

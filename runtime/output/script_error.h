@@ -33,6 +33,7 @@ class ScriptErrors {
   void report(const abi::ErrorPayload& payload, uint32_t site, std::string_view text);
   // Prints one line for each kind of error whose repetitions it has only counted.
   void summarize();
+  // Returns the number of all errors, repetitions too.
   uint64_t count() const { return count_; }
 
  private:
