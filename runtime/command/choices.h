@@ -69,7 +69,7 @@ struct ReportChoices {
 // MessageChoices says which diagnostics djtap prints, and how.
 struct MessageChoices {
   bool no_warnings = false;          // -w: of the script
-  bool warnings_are_errors = false;  // -W: the same
+  bool warnings_are_errors = false;  // -W: of the script
   std::optional<bool> colour;        // --color; none: as the terminal is
   bool json = false;                 // --diagnostics=json
 

@@ -21,7 +21,7 @@ struct UsageError {
   std::vector<std::string> near;  // what the user may write instead, the option included
   std::string help;               // help if `near` is empty; "": that djtap --help lists all
                                   // options
-  std::string value = {};         // the refused value; "": the last value that the option has
+  std::string value = {};         // the refused value; "": the last one that the option has
 };
 
 // CommandLine holds the words as one line of a shell, quoted where a shell needs quotes.
