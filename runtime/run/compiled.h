@@ -55,6 +55,7 @@ inline PatchOptions patch_options(const PatchingChoices& patching, bool is_steer
           .live = patching.live};
 }
 
+// Returns what the session takes of a compiled script.
 inline SessionInput session_input(const Compiled& compiled) {
   return {compiled.program, compiled.plan, compiled.image, compiled.layout,
           compiled.stacks ? compiled.stacks->bytes() : std::span<const uint8_t>()};

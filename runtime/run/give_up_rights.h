@@ -19,6 +19,7 @@ struct NeededFiles {
   bool cache = true;                 // djtap may keep analyses
 };
 
+// Returns the files that this command line makes djtap use. A control_path of "": none.
 NeededFiles needed_files(const ScriptChoices& script, const ReportChoices& report,
                          const std::string& control_path, bool cache);
 

@@ -15,6 +15,7 @@ class LazyTarget {
   // Both references must outlive this object. child_mask: as find_target() takes it.
   LazyTarget(const TargetChoices& choices, TargetUse use, const sigset_t& child_mask);
 
+  // Returns the target; the first call looks for it.
   Result<std::optional<TracedProcess>>& find();
   // Returns what the target's files say. Null: djtap could not find the target, and find() says
   // why.
