@@ -29,6 +29,7 @@ class LuaFile {
   bool on_record(const PrintRecord& record, Diags& diags);
   bool on_end(std::span<const GlobalValue> globals, const StackNamer& name_stack, Diags& diags);
 
+  // Whether the file has registered functions for records, or for globals.
   bool takes_records() const { return takes_records_; }
   bool takes_globals() const { return takes_globals_; }
   // What dj.enclose() has asked for since the last call.

@@ -26,6 +26,8 @@ class LuaOutputs {
   bool takes_globals() const;  // false: djtap reports the globals in its own form
   // Writes what the main chunks of the files have printed.
   void flush(Output& output);
+  // Calls the files' functions for one output of a handler, or for the session's end, and writes
+  // what they print.
   void record(const PrintRecord& record, Output& output);
   void end(std::span<const GlobalValue> globals, const StackNamer& name_stack, Output& output);
 
