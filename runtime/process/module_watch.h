@@ -24,11 +24,11 @@ class ModuleWatch {
   Result<bool> look();
   // Returns the modules that have come since the last look, and adds them to modules(). This works
   // if the process has only mapped since, and the modules lie where the kernel maps: below those
-  // before them. The cost does not depend on how many modules there are. Empty: nothing has changed
-  // here, and the caller needs look().
+  // before them. The cost does not depend on how many modules there are. Empty: modules() is
+  // unchanged, and the caller needs look().
   std::optional<std::vector<MappedModule>> look_below();
-  // Whether the process has as much code mapped as at the last look. If it has only mapped, or only
-  // unmapped, since then, no module has come. Costs little.
+  // Whether the process has as much code mapped as at the last look. If so, and the process has
+  // only mapped or only unmapped since then, no module has come. Costs little.
   bool has_as_much_code() const;
   // Counts code that djtap itself has mapped since the last look as seen.
   void take_for_known() { code_kb_ = code_kb(); }

@@ -64,7 +64,7 @@ struct ProcessStatus {
   uint64_t heap_begin = 0;                           // start_brk
   bool is_kernels = false;                           // a thread of the kernel
 };
-// Reads them now. Fails if there is no such process.
+// Reads the status of a process. Fails if there is no such process.
 Result<ProcessStatus> read_status(pid_t pid);
 // Returns when a process started, in clock ticks since boot: this tells it from a later process
 // with its pid. Empty: there is no such process.
