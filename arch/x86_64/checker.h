@@ -153,9 +153,10 @@ class ColdParts {
   std::map<uint64_t, Parents> parts_;  // by begin: functions that no find enters
 };
 
-// Returns the address at which a region that must contain the instruction with index `probed` begins: the nearest start
-// that gives the jump five bytes, together with the padding behind a probed instruction that
-// leaves. It stops at an instruction that it cannot pass; the region is then too short.
+// Returns the address at which a region that must contain the instruction with index `probed`
+// begins: the nearest start that gives the jump five bytes, together with the padding behind a
+// probed instruction that leaves. It stops at an instruction that it cannot pass; the region is
+// then too short.
 uint64_t region_start(const Module& module, const Function& function, size_t probed);
 
 // Runs checks 2, 3 and 4. `table_targets`: targets of the jump tables in the regions' functions and

@@ -43,7 +43,8 @@ void count_variable(Dwarf_Die* variable, Dwarf_Die* function, DwarfIndex& index,
   if (!dwarf_attr(variable, DW_AT_location, &location)) {
     return;
   }
-  for (LocationWalk entry(&location); entry.next();) {
+  LocationWalk entry(&location);
+  while (entry.next()) {
     Dwarf_Addr low = 0, high = 0, first = 0;
     const bool everywhere = entry.begin == 0 && entry.end == ~Dwarf_Addr{0};
     if (everywhere && function && dwarf_ranges(function, 0, &low, &first, &high) > 0) {
@@ -57,7 +58,7 @@ void count_variable(Dwarf_Die* variable, Dwarf_Die* function, DwarfIndex& index,
     const Result<ValueLocation> value_at = translate({entry.ops, entry.count}, context);
     add(value_at.ok() ? "" : value_at.error().message, variable, entry.begin, reasons);
   }
-  if (offset < 0) {
+  if (entry.failed()) {
     add(std::string("elfutils: ") + dwarf_errmsg(-1), variable, 0, reasons);
   }
 }

@@ -124,7 +124,7 @@ std::unique_ptr<DwarfIndex> DwarfIndex::open(const ObjectFile& elf) {
   index->opened_.bias = bias;
   index->ranges_ = CodeRanges(index->opened_.dwarf);
   index->index_units();
-  return index->units_.empty() ? nullptr : std::move(index);
+  return index->units_.all.empty() ? nullptr : std::move(index);
 }
 
 void DwarfIndex::add_ranges(Dwarf_Die* die, size_t index, std::vector<Range>& out) const {

@@ -19,6 +19,8 @@ class LocationWalk {
   explicit LocationWalk(Dwarf_Attribute* location) : location_(location) {}
   // Reads the next entry; false: there is none, or libdw cannot read it.
   bool next();
+  // libdw could not read the entry that next() asked for last.
+  bool failed() const { return offset_ < 0; }
 
   // The entry: its range of addresses in the file, and its operations.
   Dwarf_Addr begin = 0, end = 0;
