@@ -135,8 +135,8 @@ class Server {
       return failed(EINVAL);  // where it counts bytes
     if (request.data >= Data::Out) bytes.assign(request.bytes, 0);
     iovec vector = {bytes.data(), bytes.size()};
-    __ptrace_peeksiginfo_args first = {0, 0, 1};
-    if (request.data == Data::Peek) address = reinterpret_cast<uint64_t>(&first);
+    __ptrace_peeksiginfo_args one = {order.address, 0, 1};
+    if (request.data == Data::Peek) address = reinterpret_cast<uint64_t>(&one);
     if (request.data == Data::Vector)
       data = reinterpret_cast<uint64_t>(&vector);
     else if (request.data >= Data::In)

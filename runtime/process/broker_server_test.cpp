@@ -105,6 +105,25 @@ TEST(BrokerServer, TracesItsCharge) {
   EXPECT_NE(target.status("TracerPid"), "0");
 }
 
+TEST(BrokerServer, ShowsTheSignalThatIsAskedFor) {
+  const Child target;
+  const Served broker(target.pid());
+  ASSERT_EQ(broker.ask(trace_order(target.pid(), PTRACE_SEIZE)).result, 0);
+  ASSERT_EQ(broker.ask(trace_order(target.pid(), PTRACE_INTERRUPT)).result, 0);
+  while (broker.ask({Verb::WaitStatus, target.pid(), __WALL, 0}).result == 0) usleep(100);
+  for (const int signal : {SIGUSR1, SIGUSR2})
+    ASSERT_EQ(broker.ask({Verb::Signal, target.pid(), signal, 0}).result, 0);
+  for (const auto& [at, signal] : {std::pair(0, SIGUSR1), {1, SIGUSR2}}) {
+    const Answer answer = broker.ask(trace_order(target.pid(), PTRACE_PEEKSIGINFO, at));
+    siginfo_t info = {};
+    ASSERT_EQ(answer.result, 1);
+    ASSERT_EQ(answer.data.size(), sizeof info);
+    memcpy(&info, answer.data.data(), sizeof info);
+    EXPECT_EQ(info.si_signo, signal);
+  }
+  EXPECT_EQ(broker.ask(trace_order(target.pid(), PTRACE_PEEKSIGINFO, 2)).result, 0);
+}
+
 TEST(BrokerServer, TouchesNobodyElse) {
   const Child target, other;
   const Served broker(target.pid());

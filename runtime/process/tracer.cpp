@@ -160,6 +160,8 @@ long trace(int request, pid_t tid, uint64_t address, const void* data) {
   if (request == PTRACE_SEIZE && seize_as_equal(tid, data)) return 0;
   const TraceRequest* known = trace_request(request);
   if (Broker::get() == nullptr || known == nullptr) return -1;
+  if (known->data == TraceRequest::Data::Peek)
+    address = reinterpret_cast<const __ptrace_peeksiginfo_args*>(address)->off;
   const Answer answer =
       Broker::get()->ask({Verb::Trace, tid, request, address, input_of(*known, data)});
   if (answer.result >= 0) put_output(*known, answer, const_cast<void*>(data));
