@@ -31,6 +31,7 @@ namespace {
 constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
 constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that waits for a processor
 constexpr int kEventStop = 128;                         // PTRACE_EVENT_STOP
+constexpr int kMostStops = 16;  // of one thread, until it gets to the one that is awaited
 constexpr int64_t kRestartNoHandler =
     -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
 
@@ -78,12 +79,16 @@ Status check_traceable_or_late(pid_t pid) {
   return late ? ok_status() : check_traceable(pid);
 }
 
+// The kernel's own, for an int3: a thread that has hit one cannot block it. Who sends a SIGTRAP has
+// another code.
+bool is_trap(const siginfo_t& info) { return info.si_signo == SIGTRAP && info.si_code > 0; }
+
 bool has_pending_trap(pid_t tid) {
-  std::ifstream in("/proc/" + std::to_string(tid) + "/status");
-  for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("SigPnd:")) {
-      return (std::stoull(line.substr(7), nullptr, 16) >> (SIGTRAP - 1) & 1) != 0;
-    }
+  siginfo_t info = {};
+  __ptrace_peeksiginfo_args next = {0, 0, 1};
+  while (trace(PTRACE_PEEKSIGINFO, tid, reinterpret_cast<uint64_t>(&next), &info) == 1) {
+    if (is_trap(info)) return true;
+    next.off++;
   }
   return false;
 }
@@ -276,7 +281,7 @@ void Stopped::repair_interrupted(pid_t tid) {
 }
 
 Status Stopped::to_event_stop(pid_t tid) {
-  for (int round = 0; round < 16; round++) {
+  for (int round = 0; round < kMostStops; round++) {
     trace(PTRACE_INTERRUPT, tid, 0, nullptr);
     if (trace(PTRACE_CONT, tid, 0, nullptr) != 0) {
       return os_error("cannot go on with thread " + std::to_string(tid));
@@ -356,16 +361,20 @@ bool Stopped::catches_syscalls(pid_t tid) const {
   return trace(kGetDispatchConfig, tid, sizeof config, &config) == 0 && config.mode != 0;
 }
 
+// A thread that stood already, stopped by a signal of the program's, stops twice: when it is
+// seized, and again, ahead of its signals, because it was asked to.
 Status Stopped::take_back_trap(pid_t tid, uint64_t new_rip) {
   Thread& thread = threads_[tid];
-  if (thread.held.empty() && has_pending_trap(tid)) {
+  for (int round = 0; thread.held.empty() && has_pending_trap(tid); round++) {
+    if (round == kMostStops)
+      return Error{"thread " + std::to_string(tid) + " does not get the SIGTRAP of its int3"};
     if (trace(PTRACE_CONT, tid, 0, nullptr) != 0) {
       return os_error("cannot go on with thread " + std::to_string(tid));
     }
     int status = 0;
     DJ_TRY_DO(wait_stop(tid, &status));
   }
-  if (thread.held.empty() || thread.held.front().si_signo != SIGTRAP) {
+  if (thread.held.empty() || !is_trap(thread.held.front())) {
     return ok_status();  // rip stands behind the int3 for another reason
   }
   thread.held.erase(thread.held.begin());

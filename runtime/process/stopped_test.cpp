@@ -369,5 +369,59 @@ TEST(Stopped, KeepsAJobControlStop) {
   wait_for_state(victim.pid(), 'S');
 }
 
+constexpr char kTraps[] = R"(
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+static void on_trap(int number) { (void)number; }
+extern char trap[];
+static __attribute__((noinline, noclone)) void hit(void) { __asm__ volatile("trap: int3"); }
+static void* busy(void* p) { for (;;) hit(); return p; }
+int main(void) {
+  pthread_t t[4];
+  signal(SIGTRAP, on_trap);
+  for (int i = 0; i < 4; i++) pthread_create(&t[i], 0, busy, 0);
+  printf("%lu\n", (unsigned long)trap); fflush(stdout);
+  pthread_join(t[0], 0);
+})";
+
+// Threads that have their SIGTRAP to come.
+std::vector<pid_t> trapped_threads(pid_t pid) {
+  std::vector<pid_t> found;
+  for (const pid_t tid : live_threads(pid)) {
+    std::ifstream in("/proc/" + std::to_string(tid) + "/status");
+    std::string word;
+    while (in >> word && word != "SigPnd:") {
+    }
+    in >> word;
+    if ((std::stoull(word, nullptr, 16) >> (SIGTRAP - 1) & 1) != 0) found.push_back(tid);
+  }
+  return found;
+}
+
+// A thread stops so where another one has taken the signal.
+TEST(Stopped, TakesTheTrapsBackOfWhomASignalHasStopped) {
+  Victim victim({compile_victim(kTraps)});
+  const uint64_t trap = std::stoull(victim.line());
+  std::vector<pid_t> trapped;
+  while (trapped.empty()) {
+    kill(victim.pid(), SIGSTOP);
+    for (const pid_t tid : live_threads(victim.pid())) wait_for_state(tid, 'T');
+    trapped = trapped_threads(victim.pid());
+    if (trapped.empty()) kill(victim.pid(), SIGCONT);
+  }
+  {
+    Result<Stopped> stopped = Stopped::stop(victim.pid());
+    ASSERT_TRUE(stopped.ok()) << stopped.error().message;
+    const auto to_itself = [trap](uint64_t address) { return address == trap ? trap : 0; };
+    const Status taken = stopped.value().take_back_traps(to_itself);
+    ASSERT_TRUE(taken.ok()) << taken.error().message;
+    EXPECT_TRUE(trapped_threads(victim.pid()).empty());
+    for (const pid_t tid : trapped) EXPECT_EQ(stopped.value().registers(tid).value().rip, trap);
+  }
+  for (const pid_t tid : live_threads(victim.pid())) wait_for_state(tid, 'T');
+  kill(victim.pid(), SIGCONT);
+}
+
 }  // namespace
 }  // namespace dj

@@ -190,25 +190,14 @@ def is_in_session_code(pid):
     return False
 
 
-def test_clean_waits_for_a_thread_that_does_not_get_to_run(program):
-    """As it happens to a thread inside a handler on a machine that has a lot to do; here a signal stops it. By jumps: a thread that
-    is stopped so at an int3 may have its SIGTRAP still to come."""
+def test_clean_waits_for_a_thread_that_does_not_get_to_run(attach, program):
+    """As it happens to a thread inside a handler on a machine that has a lot to do; here a signal stops it."""
     target = program(victim("hammer"), "600")
     target.wait_for("pid: ")
-    tracer = program(*run.command(["--probes", "-e", HEAVY, "-p", target.pid]))
-    tracer.wait_for(r"\[OPTIMIZED")
+    tracer = attach(target.pid, HEAVY)
     tracer.signal(signal.SIGKILL)
     tracer.process.wait()
-
-    def stops_inside():
-        target.signal(signal.SIGSTOP)
-        process.wait_until(lambda: process.status_field(target.pid, "State").startswith("T"), "it does not stop")
-        if is_in_session_code(target.pid):
-            return True
-        target.signal(signal.SIGCONT)
-        return False
-
-    process.wait_until(stops_inside, "no thread is inside a handler")
+    process.stop_where(target.pid, is_in_session_code, "no thread is inside a handler")
     cleaner = program(*run.command(["clean", target.pid]))
     time.sleep(0.5)  # it looks for 63 ms where a session ends
     target.signal(signal.SIGCONT)

@@ -33,6 +33,23 @@ def wait_until_asleep(pid):
     wait_until(lambda: {status_field(int(tid), "State")[0] for tid in os.listdir(f"/proc/{pid}/task")} == {"S"}, f"{pid} does not come to rest")
 
 
+def stop_where(pid, holds, otherwise):
+    """Stops a process by a signal, and lets it go on, until holds(pid) is true where all its threads stand; fails with what is the
+    case otherwise."""
+    def stands():
+        return {status_field(int(tid), "State")[0] for tid in os.listdir(f"/proc/{pid}/task")} == {"T"}
+
+    def stops_there():
+        os.kill(pid, signal.SIGSTOP)
+        wait_until(stands, f"{pid} does not stop")
+        if not holds(pid):
+            os.kill(pid, signal.SIGCONT)
+            return False
+        return True
+
+    wait_until(stops_there, otherwise)
+
+
 def wait_until_headless(pid):
     """Until the first thread of a process has ended, which stays as a zombie while others live."""
     wait_until(lambda: status_field(pid, "State")[0] == "Z", f"the first thread of {pid} does not end")

@@ -2,9 +2,11 @@
 //   call N      calls work(), dense_work() and the functions of short.S N times; answers "called N"
 //               and how many rounds dense_work() has made
 //   loop N      calls short_loop() once, which goes round N times; answers "looped N"
+//   crowd N     calls work() N times in each of four threads; answers "crowd N"
 //   fork        from here on its child takes the orders; the parent waits for it
 //   leave       as fork, but the parent ends at once
 //   quit        ends
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -35,6 +37,21 @@ static void call(long n) {
   fact("called", n);
 }
 
+static void* call_work(void* times) {
+  for (long i = 0; i < (long)times; i++) {
+    if (work(i) != 2 * i) abort();
+  }
+  return NULL;
+}
+
+static void crowd(long n) {
+  enum { THREADS = 4 };
+  pthread_t threads[THREADS];
+  for (int i = 0; i < THREADS; i++) pthread_create(&threads[i], NULL, call_work, (void*)n);
+  for (int i = 0; i < THREADS; i++) pthread_join(threads[i], NULL);
+  fact("crowd", n);
+}
+
 static void loop(int rounds) {
   if (short_loop(rounds) != rounds * (rounds + 1) / 2) abort();
   fact("looped", rounds);
@@ -57,6 +74,7 @@ int main(void) {
   fact("pid", getpid());
   while (fgets(line, sizeof line, stdin)) {
     if (strncmp(line, "call ", 5) == 0) call(atol(line + 5));
+    if (strncmp(line, "crowd ", 6) == 0) crowd(atol(line + 6));
     if (strncmp(line, "loop ", 5) == 0) loop(atoi(line + 5));
     if (strcmp(line, "fork\n") == 0) hand_over(1);
     if (strcmp(line, "leave\n") == 0) hand_over(0);
