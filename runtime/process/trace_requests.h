@@ -12,12 +12,13 @@ struct TraceRequest {
     None,
     Options,  // a number: flags of `allowed`
     Signal,   // a number: 0 or a signal
-    In,       // `bytes` are read by the kernel
-    Out,      // `bytes` are written by it
-    Vector,   // an iovec, of which up to `bytes` are written
-    Filter,   // as many instructions of a seccomp filter as the result says are written, 8 bytes
-              // each
-    Peek,  // `address` leads to its arguments, the broker gets the offset; one siginfo_t is written
+    In,       // the kernel reads `bytes`
+    Out,      // the kernel writes `bytes`
+    Vector,   // an iovec, of which the kernel writes up to `bytes`
+    Filter,   // the kernel writes as many instructions of a seccomp filter as the result says, 8
+              // bytes each
+    Peek,     // `address` leads to its arguments, of which the broker gets the offset; the kernel
+              // writes one siginfo_t
   };
   int request = 0;
   Data data = Data::None;
