@@ -56,7 +56,7 @@ void find_timer(PointQuery& query, PointMeaning& meaning) {
   meaning.host = host;
 }
 
-// Run in each thread of the target that runs just then (runtime/session/sampler.h).
+// Run in each thread of the target that runs just then (runtime/target/process/sampler.h).
 void find_profile(PointQuery& query, PointMeaning& meaning) {
   constexpr int64_t kUsualHertz = 100, kMostHertz = 1000;
   int64_t hertz = kUsualHertz;

@@ -142,7 +142,7 @@ def test_memory_ends_anywhere(script, command, limits):
         assert ran or (result.returncode in (4, 5, 125) and re.search(r"^error\[(DJ4005|DJ5013)\]: ", result.stderr)), (megabytes, result)
 
 
-@pytest.mark.parametrize("place", ["dj::Session::raise", "dj::Session::watch"])
+@pytest.mark.parametrize("place", ["dj::ProcessTarget::raise", "dj::ProcessTarget::poll"])
 def test_memory_ends_in_the_middle(sleeper, place):
     """While probes are put into a running program, and while they are there (gdb makes it so): they are taken out."""
     result = run.interrupted(place, "set $rip = (long)&'std::__throw_bad_alloc()'", ["-e", TICKS, "-p", sleeper.pid])

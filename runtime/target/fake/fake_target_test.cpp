@@ -163,7 +163,8 @@ TEST(Engine, ProbesAWholeLibrary) {
   engine.open(libc);
   const auto before = engine.target.memory().all();
   Plan plan = Engine::plan_for(libc, {});
-  for (const arch::FunctionRange& function : read_text(libc).value().functions) {
+  const arch::ModuleText text = read_text(libc).take();
+  for (const arch::FunctionRange& function : text.functions) {
     Site site;
     site.address = site.function_begin = function.begin;
     site.function_end = function.end;
