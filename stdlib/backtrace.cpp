@@ -132,7 +132,7 @@ int64_t dj_ustack(uint32_t site, abi::Context* ctx, int64_t n) {
 int64_t dj_uaddr(uint32_t site) {
   const abi::Header* header = agent::arena();
   if (site >= header->site_count) return 0;
-  const auto& info = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site];
+  const abi::SiteInfo& info = header->sites.get(agent::place())[site];
   return info.pc == 0 ? 0 : static_cast<int64_t>(info.pc + info.bias);
 }
 

@@ -12,7 +12,7 @@ namespace {
 const abi::Str* site_text(uint32_t site, abi::ArenaRef<const abi::Str> abi::SiteInfo::* field) {
   const abi::Header* header = agent::arena();
   if (site >= header->site_count) return agent::empty_string();
-  const abi::SiteInfo& info = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site];
+  const abi::SiteInfo& info = header->sites.get(agent::place())[site];
   const abi::Str* text = (info.*field).is_set() ? (info.*field).get(agent::place()) : nullptr;
   const bool nameless = text == nullptr || abi::text_of(text).len == 0;
   if (nameless && info.pc != 0) {  // only a sample has a place without a name
@@ -33,7 +33,7 @@ const abi::Str* dj_probemod(uint32_t site) { return site_text(site, &abi::SiteIn
 const abi::Str* dj_input_char(uint32_t site, abi::Context* ctx) {
   const abi::Header* header = agent::arena();
   if (site >= header->site_count) return agent::empty_string();
-  const uint64_t word = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site].bias;
+  const uint64_t word = header->sites.get(agent::place())[site].bias;
   const char byte = static_cast<char>(word);
   if ((word & abi::kInputByte) == 0 || byte == '\0') return agent::empty_string();
   return agent::make_string(ctx, &byte, 1);

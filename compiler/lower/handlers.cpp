@@ -167,9 +167,9 @@ void only_before_exit(Unit& unit, Body& body) {
   llvm::Function* function = b.GetInsertBlock()->getParent();
   llvm::BasicBlock* over = llvm::BasicBlock::Create(unit.context, "over", function);
   llvm::BasicBlock* on = llvm::BasicBlock::Create(unit.context, "on", function);
-  llvm::LoadInst* asked = b.CreateLoad(
-      unit.word,
-      unit.address(unit.layout.header.words + offsetof(abi::SessionWords, exit_requested)));
+  llvm::LoadInst* asked =
+      b.CreateLoad(unit.word, unit.address(unit.layout.header.words.address(unit.layout.arena()) +
+                                           offsetof(abi::SessionWords, exit_requested)));
   asked->setAtomic(llvm::AtomicOrdering::Monotonic);
   asked->setAlignment(llvm::Align(8));
   b.CreateCondBr(b.CreateICmpEQ(asked, unit.number(0)), on, over,

@@ -292,7 +292,7 @@ TEST(Location, BiasOfTheSitesModule) {
   SessionOptions options;
   options.targets["x"] = LocExpr{{{LocStep::PushBias}, {LocStep::PushConst, 0x10}, {LocStep::Add}}};
   TestSession session("global r\nprobe func(\"f\") { r = $x }\nprobe end { print(r) }", options);
-  reinterpret_cast<abi::SiteInfo*>(session.header().sites)[0].bias = 0x555500000000;
+  session.header().sites.get(session.layout.arena())[0].bias = 0x555500000000;
   session.hit(0);
   EXPECT_EQ(session.number("r"), 0x555500000010);
 }

@@ -104,7 +104,8 @@ llvm::Value* extend(Code& code, llvm::Value* word, int64_t bits, bool is_signed)
 llvm::Value* site_bias(Code& code) {
   llvm::Value* row = code.b.CreateMul(code.b.CreateZExt(code.site(), code.unit.word),
                                       code.number(sizeof(abi::SiteInfo)));
-  uint64_t field = code.unit.layout.header.sites + offsetof(abi::SiteInfo, bias);
+  uint64_t field = code.unit.layout.header.sites.address(code.unit.layout.arena()) +
+                   offsetof(abi::SiteInfo, bias);
   llvm::Value* address = code.b.CreateAdd(row, code.number(static_cast<int64_t>(field)));
   return code.load(code.as_pointer(address));
 }

@@ -150,7 +150,8 @@ void OwnStacks::ask_for_program_stack(llvm::Function& body) const {
   llvm::Value* slot =
       b.CreateIntrinsic(llvm::Intrinsic::addressofreturnaddress, {b.getPtrTy()}, {});
   llvm::Value* here = b.CreatePtrToInt(slot, b.getInt64Ty());
-  llvm::Value* distance = b.CreateSub(here, number(layout_.header.own_stacks));
+  llvm::Value* distance =
+      b.CreateSub(here, number(layout_.header.own_stacks.address(layout_.arena())));
   llvm::Value* is_own = b.CreateICmpULT(distance, number(abi::kOwnStacksBytes));
   llvm::Instruction* end = llvm::SplitBlockAndInsertIfThen(
       is_own, first, false, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());

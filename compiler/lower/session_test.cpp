@@ -105,7 +105,8 @@ TestSession::TestSession(std::string_view script, SessionOptions options) {
   code_ = mmap(nullptr, code_bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   Result<Linked> placed =
       link(image, reinterpret_cast<uint64_t>(code_), {static_cast<uint8_t*>(code_), code_bytes_},
-           {__rseq_offset, 0, layout.header.threads, layout.header.own_stacks});
+           {__rseq_offset, 0, layout.header.threads.address(layout.arena()),
+            layout.header.own_stacks.address(layout.arena())});
   if (!placed.ok()) throw std::runtime_error(placed.error().message);
   linked = placed.take();
   mprotect(code_, code_bytes_, PROT_READ | PROT_EXEC);
@@ -144,11 +145,10 @@ void TestSession::format_arena() {
 
 void TestSession::format_tables() {
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  abi::strings_init(reinterpret_cast<abi::Strings*>(layout.header.strings),
-                    layout.string_data - layout.base, string_bytes,
-                    layout.string_constants - layout.base, string_bytes);
-  if (layout.header.captures)
-    abi::captures_init(reinterpret_cast<abi::Captures*>(layout.header.captures),
+  abi::strings_init(layout.header.strings.get(layout.arena()), layout.string_data - layout.base,
+                    string_bytes, layout.string_constants - layout.base, string_bytes);
+  if (layout.header.captures.is_set())
+    abi::captures_init(layout.header.captures.get(layout.arena()),
                        layout.capture_data - layout.base, plan.handlers.size());
 }
 

@@ -47,13 +47,17 @@ uint64_t most_traps(const Plan& plan) {
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
-// The next free address; take() hands out and moves on.
+// The next free address of the arena at `base`; take() hands out and moves on.
 struct Cursor {
-  uint64_t next;
+  uint64_t base, next;
   uint64_t take(uint64_t bytes, uint64_t alignment) {
     uint64_t at = round_up(next, alignment);
     next = at + bytes;
     return at;
+  }
+  // As take(), for an ArenaRef.
+  uint32_t take_ref(uint64_t bytes, uint64_t alignment) {
+    return static_cast<uint32_t>(take(bytes, alignment) - base);
   }
 };
 
@@ -107,10 +111,10 @@ void lay_out_counters(const Program& program, Layout& layout, Cursor& cursor) {
   layout.header.counter_count = count;
   layout.header.counter_shift = static_cast<uint32_t>(std::countr_zero(row_bytes));
   const uint64_t threads = std::min(kThreadRows, kThreadRowsBytes / row_bytes);
-  layout.header.counters = cursor.take(row_bytes * (layout.cpus + 1 + threads), kPage);
+  layout.header.counters.offset = cursor.take_ref(row_bytes * (layout.cpus + 1 + threads), kPage);
   layout.thread_rows = static_cast<uint32_t>(threads);
-  layout.header.thread_rows =
-      cursor.take(offsetof(abi::ThreadRows, owner) + 4 * threads, 2 * kLine);
+  layout.header.thread_rows.offset =
+      cursor.take_ref(offsetof(abi::ThreadRows, owner) + 4 * threads, 2 * kLine);
 }
 
 void lay_out_global_constants(const Global& global, GlobalSlot& slot, Cursor& cursor) {
@@ -153,7 +157,7 @@ void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, 
 // The Strings, and room for the texts that the controller interns: as much as handlers have.
 void lay_out_strings(Layout& layout, Cursor& cursor) {
   const auto bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  layout.header.strings = cursor.take(sizeof(abi::Strings), kLine);
+  layout.header.strings.offset = cursor.take_ref(sizeof(abi::Strings), kLine);
   layout.string_constants = cursor.take(bytes, kPage);
 }
 
@@ -164,6 +168,16 @@ void lay_out_contexts(uint64_t snapshot_bytes, Layout& layout) {
       std::clamp<uint64_t>(kContextsBytesMax / bytes, kContextsMin, layout.limits.contexts);
   layout.header.context_bytes = static_cast<uint32_t>(bytes);
   layout.header.context_count = static_cast<uint32_t>(count);
+}
+
+// Behind the arena.
+void lay_out_private_memory(Layout& layout) {
+  abi::Header& header = layout.header;
+  const uint64_t begin = layout.base + layout.bytes, bytes = abi::context_bytes(&header);
+  const auto from_base = [&layout](uint64_t at) { return static_cast<uint32_t>(at - layout.base); };
+  header.contexts.offset = from_base(begin);
+  header.threads.offset = from_base(begin + bytes);
+  header.own_stacks.offset = from_base(abi::own_stacks_at(begin, bytes));
 }
 
 // Literals of all bodies, and the scratch memory of the body that needs most (with all functions').
@@ -199,10 +213,11 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
   const bool dlopened = plan.awaits_objects;
   header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) +
                       (dlopened ? kDlopenedSites : 0);
-  header.sites = cursor.take(sizeof(abi::SiteInfo) * header.site_count, kPage);
-  if (keeps_calls(plan) || dlopened) header.captures = cursor.take(sizeof(abi::Captures), kLine);
-  header.debug_entry = cursor.take(sizeof(abi::DebugEntry), kLine);
-  if (stack_bytes > 0) header.stack_tables = cursor.take(stack_bytes, kPage);
+  header.sites.offset = cursor.take_ref(sizeof(abi::SiteInfo) * header.site_count, kPage);
+  if (keeps_calls(plan) || dlopened)
+    header.captures.offset = cursor.take_ref(sizeof(abi::Captures), kLine);
+  header.debug_entry.offset = cursor.take_ref(sizeof(abi::DebugEntry), kLine);
+  if (stack_bytes > 0) header.stack_tables.offset = cursor.take_ref(stack_bytes, kPage);
   layout.dlopened_traps = dlopened ? kDlopenedTraps : 0;
   layout.trap_bytes = abi::trap_table_bytes(most_traps(plan), layout.dlopened_traps);
   layout.trap_table = cursor.take(layout.trap_bytes, kPage);
@@ -210,17 +225,17 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
 
 void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, Cursor& cursor) {
   abi::Header& header = layout.header;
-  header.words = cursor.take(sizeof(abi::SessionWords), kLine);
+  header.words.offset = cursor.take_ref(sizeof(abi::SessionWords), kLine);
   lay_out_counters(program, layout, cursor);
   for (size_t i = 0; i < program.globals.size(); ++i) {
     lay_out_global(program.globals[i], layout.globals[i], layout, cursor);
   }
   header.ring_bytes = static_cast<uint64_t>(layout.limits.ring_bytes);
   header.ring_stride = round_up(abi::ring_bytes(header.ring_bytes), kPage);
-  header.rings = cursor.take(header.ring_stride * (layout.cpus + 1), kPage);
+  header.rings.offset = cursor.take_ref(header.ring_stride * (layout.cpus + 1), kPage);
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
   layout.string_data = cursor.take(abi::strings_data_bytes(string_bytes), kPage);
-  if (header.captures != 0)
+  if (header.captures.is_set())
     layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
   layout.trap_data_bytes =
       abi::trap_data_bytes(most_traps(plan), layout.dlopened_traps, layout.cpus);
@@ -261,7 +276,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
 
   const BodyFacts facts = body_facts(program, limits);
   lay_out_contexts(facts.snapshot_bytes, layout);
-  Cursor cursor{base + sizeof(abi::Header)};
+  Cursor cursor{base, base + sizeof(abi::Header)};
   lay_out_all_constants(program, plan, facts, stack_bytes, layout, cursor);
   header.constant_bytes = round_up(cursor.next - base, kPage);
   cursor.next = base + header.constant_bytes;
@@ -270,9 +285,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   layout.bytes = round_up(cursor.next + abi::kStringTail - base, kPage);
   header.arena_base = base;
   header.arena_bytes = layout.bytes;
-  header.contexts = base + layout.bytes;
-  header.threads = header.contexts + abi::context_bytes(&header);
-  header.own_stacks = abi::own_stacks_at(header.contexts, abi::context_bytes(&header));
+  lay_out_private_memory(layout);
   const uint64_t first = layout.string_constants - base;
   layout.refs = {first, layout.bytes - abi::kStringTail - first};
   return layout;

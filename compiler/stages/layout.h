@@ -61,7 +61,7 @@ struct Layout {
   uint32_t thread_rows = 0;                        // ThreadRows::count
   // Address of the first of the threads' own rows of counters.
   uint64_t thread_words() const {
-    return header.counters + (uint64_t{cpus + 1} << header.counter_shift);
+    return header.counters.address(arena()) + (uint64_t{cpus + 1} << header.counter_shift);
   }
   uint64_t trap_table = 0, trap_bytes = 0;  // room for the int3 look-up (trap.h)
   uint64_t trap_data = 0, trap_data_bytes = 0;

@@ -15,6 +15,18 @@ inline const abi::Header* arena() { return reinterpret_cast<const abi::Header*>(
 inline abi::Arena place() { return {dj_arena_base, arena()->arena_bytes}; }
 inline abi::SessionWords& words() { return *abi::session_words(arena()); }
 
+// The word of a counter in one of its rows.
+inline int64_t* counter_word(uint32_t counter, uint32_t row) {
+  const uint64_t first = arena()->counters.address(place());
+  return reinterpret_cast<int64_t*>(first + (uint64_t{row} << arena()->counter_shift) +
+                                    8ull * counter);
+}
+
+inline abi::Context* context_at(uint32_t index) {
+  return reinterpret_cast<abi::Context*>(arena()->contexts.address(place()) +
+                                         uint64_t{index} * arena()->context_bytes);
+}
+
 inline void count_skip(abi::Skip reason) { abi::add(&words().skipped[reason], 1); }
 
 // Row of the CPU this thread ran on a moment ago, or the last row when it has no registered rseq

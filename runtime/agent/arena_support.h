@@ -65,24 +65,25 @@ class TestArena : public testing::Test {
     header.arena_base = dj_arena_base;
     header.arena_bytes = kBytes;
     header.constant_bytes = kConstantBytes;
-    header.words = take(sizeof(abi::SessionWords));
+    header.words.offset = offset_of(take(sizeof(abi::SessionWords)));
     header.cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
     header.counter_shift = 7;
     header.counter_count = 8;
-    header.counters = take((header.cpus + 1) << header.counter_shift);
+    header.counters.offset = offset_of(take((header.cpus + 1) << header.counter_shift));
     header.ring_bytes = kTestRingBytes;
     header.ring_stride = abi::ring_bytes(kTestRingBytes);
-    header.rings = take(header.ring_stride * (header.cpus + 1));
+    header.rings.offset = offset_of(take(header.ring_stride * (header.cpus + 1)));
     header.context_bytes = 16384;
     header.context_count = 4;
-    header.contexts = private_.take(uint64_t{header.context_bytes} * header.context_count);
-    header.threads = private_.take(sizeof(abi::ThreadTable));
-    header.strings = constants_.take(sizeof(abi::Strings));
+    header.contexts.offset =
+        offset_of(private_.take(uint64_t{header.context_bytes} * header.context_count));
+    header.threads.offset = offset_of(private_.take(sizeof(abi::ThreadTable)));
+    header.strings.offset = offset_of(constants_.take(sizeof(abi::Strings)));
     const uint64_t constants = constants_.take(kStringBytes);
     abi::strings_init(&strings(), take(abi::strings_data_bytes(kStringBytes)) - dj_arena_base,
                       kStringBytes, constants - dj_arena_base, kStringBytes);
-    header.captures = constants_.take(sizeof(abi::Captures));
-    abi::captures_init(reinterpret_cast<abi::Captures*>(header.captures),
+    header.captures.offset = offset_of(constants_.take(sizeof(abi::Captures)));
+    abi::captures_init(header.captures.get(place()),
                        take(abi::captures_bytes(kTestHandlers)) - dj_arena_base, kTestHandlers);
     header.max_string = 64;
     header.max_action = 1000;
@@ -96,8 +97,12 @@ class TestArena : public testing::Test {
   abi::Header& header() { return *reinterpret_cast<abi::Header*>(dj_arena_base); }
   static abi::Arena place() { return {dj_arena_base, kBytes}; }
   abi::SessionWords& words() { return *abi::session_words(&header()); }
-  abi::Strings& strings() { return *reinterpret_cast<abi::Strings*>(header().strings); }
+  abi::Strings& strings() { return *header().strings.get(place()); }
   abi::StringWords& string_words() { return *strings().words.get(place()); }
+  // For a reference of the Header.
+  static uint32_t offset_of(uint64_t address) {
+    return static_cast<uint32_t>(address - dj_arena_base);
+  }
   // The next free place of a part of the memory.
   struct Part {
     uint64_t next = 0, end = 0;
@@ -110,9 +115,7 @@ class TestArena : public testing::Test {
   };
   // Of the data.
   uint64_t take(uint64_t bytes) { return data_.take(bytes); }
-  abi::Ring* ring(uint32_t i) {
-    return reinterpret_cast<abi::Ring*>(header().rings + i * header().ring_stride);
-  }
+  abi::Ring* ring(uint32_t i) { return abi::ring_of_row(&header(), place(), i); }
   abi::Map* make_map(const abi::MapForm& form) {
     auto* map = reinterpret_cast<abi::Map*>(constants_.take(sizeof(abi::Map)));
     abi::map_init(map, form, take(abi::map_bytes(form)) - dj_arena_base);

@@ -56,8 +56,8 @@ TEST_F(Builtins, TimeScalesCycles) {
 }
 
 TEST_F(Builtins, NameTheProbePoint) {
-  auto* sites = reinterpret_cast<abi::SiteInfo*>(take(2 * sizeof(abi::SiteInfo)));
-  header().sites = reinterpret_cast<uint64_t>(sites);
+  header().sites.offset = offset_of(take(2 * sizeof(abi::SiteInfo)));
+  abi::SiteInfo* sites = header().sites.get(place());
   header().site_count = 2;
   const auto ref = [this](const char* text) {
     return static_cast<uint32_t>(abi::ref_to(&header(), dj_intern(str(text))));

@@ -24,9 +24,7 @@ struct Bucket {
   abi::Capture ways[abi::kCaptureWays];
 };
 
-inline const abi::Captures* captures() {
-  return reinterpret_cast<const abi::Captures*>(arena()->captures);
-}
+inline const abi::Captures* captures() { return arena()->captures.get(place()); }
 
 inline uint32_t epoch_of(uint32_t handler) {
   return static_cast<uint32_t>(abi::load(&abi::capture_count(place(), captures(), handler)->epoch));

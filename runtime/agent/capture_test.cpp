@@ -23,9 +23,9 @@ class Captures : public TestArena, public testing::WithParamInterface<bool> {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    if (!GetParam()) header().threads = 0;
+    if (!GetParam()) header().threads = {};
   }
-  abi::Captures& captures() { return *reinterpret_cast<abi::Captures*>(header().captures); }
+  abi::Captures& captures() { return *header().captures.get(place()); }
   abi::CaptureCount& count() { return *abi::capture_count(place(), &captures(), 1); }
   uint64_t in_buckets() {
     const abi::Capture* entries = captures().buckets.get(place());
@@ -119,7 +119,7 @@ struct Slots {
 class OwnCaptures : public Captures {
  protected:
   abi::ThreadBlock& block() {
-    auto* table = reinterpret_cast<abi::ThreadTable*>(header().threads);
+    auto* table = header().threads.get(place());
     return table->blocks[agent::thread_index(agent::fs_base())];
   }
   void keep(uint64_t slot, uint64_t value) { dj_capture_store(1, slot, &value, 1); }

@@ -6,15 +6,11 @@
 
 using namespace dj;
 using agent::arena;
+using agent::context_at;
 
 extern "C" uint32_t dj_reclaim_context(uint32_t tid, uint64_t stack);
 
 namespace {
-
-inline abi::Context* context_at(uint32_t index) {
-  return reinterpret_cast<abi::Context*>(arena()->contexts +
-                                         uint64_t{index} * arena()->context_bytes);
-}
 
 // Its index; `count`: none is free.
 inline uint32_t take_free(abi::ThreadTable* table, uint32_t tid, uint32_t count) {

@@ -5,18 +5,12 @@
 
 using namespace dj;
 using agent::arena;
-
-namespace {
-int64_t* counter_word(uint32_t counter, uint32_t row) {
-  const abi::Header* header = arena();
-  return reinterpret_cast<int64_t*>(header->counters + (uint64_t{row} << header->counter_shift) +
-                                    8ull * counter);
-}
-}  // namespace
+using agent::counter_word;
 
 void dj_count_add(uint32_t counter, int64_t n) {
   const abi::Header* header = arena();
-  if (dj_has_rseq && agent::rseq_add(header->counters + 8ull * counter, header->counter_shift, n))
+  if (dj_has_rseq && agent::rseq_add(header->counters.address(agent::place()) + 8ull * counter,
+                                     header->counter_shift, n))
     return;
   __atomic_fetch_add(counter_word(counter, header->cpus), n, __ATOMIC_RELAXED);
 }

@@ -18,8 +18,7 @@ class Record {
   // Room for `bytes` of payload. False: dropped.
   bool open(uint64_t bytes, abi::EventKind kind, uint32_t site) {
     const abi::Header* header = arena();
-    auto* ring =
-        reinterpret_cast<abi::Ring*>(header->rings + uint64_t{current_row()} * header->ring_stride);
+    abi::Ring* ring = abi::ring_of_row(header, place(), current_row());
     uint64_t size = (sizeof(abi::EventHeader) + bytes + abi::kEventAlign - 1) / abi::kEventAlign *
                     abi::kEventAlign;
     head_ =

@@ -28,19 +28,19 @@ class Forged : public TestArena {
     stats_ = make_map({16, 1, &shape_});
     copies_ = make_map({16, 1, &shape_});
     refs_ = take(8 * kRefs);
-    header().trap_table = constants_.take(abi::trap_table_bytes(10, 0));
+    header().trap_table.offset = offset_of(constants_.take(abi::trap_table_bytes(10, 0)));
     abi::trap_table_init(&table(), take(abi::trap_data_bytes(10, 0, header().cpus)) - dj_arena_base,
                          10, 0);
     ASSERT_TRUE(abi::trap_table_insert(&table(), &table().begin, 0x5000, 0x6000));
     header().site_count = 4;
-    header().sites = constants_.take(4 * sizeof(abi::SiteInfo));
+    header().sites.offset = offset_of(constants_.take(4 * sizeof(abi::SiteInfo)));
     header().thread_row_count = 8;
-    header().thread_rows = take(sizeof(abi::ThreadRows) + 4 * 8);
+    header().thread_rows.offset = offset_of(take(sizeof(abi::ThreadRows) + 4 * 8));
     known_ = reinterpret_cast<uint64_t>(abi::strings_intern_constant(&header(), "loadavg", 7));
     end_of_data_ = data_.next;
     ASSERT_EQ(mprotect(reinterpret_cast<void*>(dj_arena_base), kConstantBytes, PROT_READ), 0);
   }
-  abi::TrapTable& table() { return *reinterpret_cast<abi::TrapTable*>(header().trap_table); }
+  abi::TrapTable& table() { return *header().trap_table.get(place()); }
 
   // A word as attackers write them: an index, an address here or elsewhere, anything.
   uint64_t word() {

@@ -5,11 +5,16 @@
 
 namespace dj::agent {
 
+// Whether the address lies on a stack of djtap's own.
+inline bool is_own_stack(uint64_t address) {
+  return address - arena()->own_stacks.address(place()) < abi::kOwnStacksBytes;
+}
+
 // The program's: where the handler runs on a stack of its own, the one that it has left.
 inline uint64_t stack_pointer() {
   uint64_t sp;
   asm volatile("movq %%rsp, %0" : "=r"(sp));
-  if (sp - arena()->own_stacks >= abi::kOwnStacksBytes) return sp;
+  if (!is_own_stack(sp)) return sp;
   return reinterpret_cast<const abi::OwnStackTop*>(abi::own_stack_top(sp))->program_stack;
 }
 

@@ -28,7 +28,7 @@ static_assert(abi::kOwnStackMark == 0x6b436174);
 static_assert(offsetof(abi::OwnStackRecord, code) == 0);
 static_assert(offsetof(abi::OwnStackRecord, words) == 8);
 static_assert(offsetof(abi::OwnStackRecord, must) == 12 && abi::kMustRunUnmasked == 2);
-static_assert(offsetof(abi::Header, first_stack) == 288);  // trap_entry.S
+static_assert(offsetof(abi::Header, first_stack) == 240);  // trap_entry.S
 static_assert((abi::asked_bit(agent::kSysSigaltstack) | abi::asked_bit(agent::kSysRtSigprocmask)) ==
               0x4000100);
 
@@ -40,8 +40,8 @@ bool is_left_behind(uint64_t word, uint32_t tid, uint64_t stack) {
   if (owner == 0) return false;
   if (owner != tid) return agent::thread_is_gone(owner);
   agent::SignalStack alternate;
-  return stack - arena()->own_stacks >= abi::kOwnStacksBytes &&
-         agent::ask_signal_stack(&alternate) && !alternate.holds(stack);
+  return !agent::is_own_stack(stack) && agent::ask_signal_stack(&alternate) &&
+         !alternate.holds(stack);
 }
 
 // But `here`, on which the thread runs now.

@@ -18,8 +18,7 @@ extern "C" uint32_t dj_reclaim_context(uint32_t tid, uint64_t stack) {
   const uint32_t count = arena()->context_count;
   uint64_t* owners = abi::thread_table_of(arena())->context_owners;
   for (uint32_t i = 0; i < count; ++i) {
-    const auto* ctx = reinterpret_cast<const abi::Context*>(arena()->contexts +
-                                                            uint64_t{i} * arena()->context_bytes);
+    const abi::Context* ctx = agent::context_at(i);
     const uint64_t owner = abi::load(&owners[i]);
     if (owner == 0 && abi::cas(&owners[i], 0, tid)) return i;
     bool stale = owner == tid ? agent::frame_is_gone(abi::load(&ctx->stack), stack)

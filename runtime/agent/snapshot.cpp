@@ -59,8 +59,7 @@ void move_stat(const abi::Map* from, abi::MapNode* node, uint64_t state, const u
 // As dj_count_clear; two that take at once do not get the same counts.
 int64_t dj_count_take(uint32_t counter) {
   const abi::Header* header = agent::arena();
-  auto* last = reinterpret_cast<uint64_t*>(
-      header->counters + (uint64_t{header->cpus} << header->counter_shift) + 8ull * counter);
+  auto* last = reinterpret_cast<uint64_t*>(agent::counter_word(counter, header->cpus));
   for (uint32_t tries = 0; tries < agent::kMapTries; ++tries) {
     uint64_t before = abi::load(last);
     auto sum = static_cast<uint64_t>(dj_count_read(counter));

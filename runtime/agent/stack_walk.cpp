@@ -32,14 +32,12 @@ abi::StackModule module_at(uint64_t address, uint32_t unwanted) {
 
 }  // namespace
 
-const abi::StackTables* stack_tables() {
-  return reinterpret_cast<const abi::StackTables*>(arena()->stack_tables);
-}
+const abi::StackTables* stack_tables() { return arena()->stack_tables.get_or_null(agent::place()); }
 
 StackWalk::StackWalk(const abi::Context* ctx, uint32_t site) : tables_(stack_tables()) {
   const abi::Header* header = arena();
   if (tables_ == nullptr || ctx->stack_pointer == 0 || site >= header->site_count) return;
-  const auto& info = reinterpret_cast<const abi::SiteInfo*>(header->sites)[site];
+  const abi::SiteInfo& info = header->sites.get(agent::place())[site];
   pc_ = info.pc + info.bias;
   boundary_ = info.boundary != 0;
   sp_ = ctx->stack_pointer;

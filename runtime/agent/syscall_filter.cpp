@@ -33,15 +33,13 @@ constexpr uint32_t kStackDisabled = 2;  // SS_DISABLE
 constexpr uint64_t kArchSetGs = 0x1001, kArchSetFs = 0x1002;
 
 // Not a forked child, which djtap does not watch.
-const abi::TrapTable* trap_table() {
-  return reinterpret_cast<const abi::TrapTable*>(arena()->trap_table);
-}
+const abi::TrapTable* trap_table() { return arena()->trap_table.get_or_null(agent::place()); }
 
 bool is_target() { return agent::kernel_process_id() == arena()->target_own_pid; }
 
 // Makes the call with `*argument` pointing to a copy of the mask without SIGTRAP. False: the mask
 // has none.
-bool call_with_mask(CallFrame* frame, uint64_t CallFrame::*argument, uint64_t size) {
+bool call_with_mask(CallFrame* frame, uint64_t CallFrame::* argument, uint64_t size) {
   uint64_t mask;
   if (frame->*argument == 0 || size != kMaskBytes || !copy_in(&mask, frame->*argument, kMaskBytes))
     return false;
@@ -107,7 +105,7 @@ bool filter_fault_action(CallFrame* frame) {
   abi::ThreadTable* table = abi::thread_table_of(arena());
   abi::FaultGates* gates = table != nullptr ? &table->faults : nullptr;
   const auto signal = static_cast<int32_t>(frame->rdi);
-  const bool own_trap = arena()->trap_table != 0;
+  const bool own_trap = arena()->trap_table.is_set();
   if (gates == nullptr || gates->begin == 0 || !abi::is_fault(signal, own_trap) ||
       frame->r10 != kMaskBytes)
     return false;
@@ -134,7 +132,9 @@ bool filter_fault_action(CallFrame* frame) {
 }
 
 void sleep_a_millisecond() {
-  const struct { int64_t seconds, ns; } millisecond = {0, 1'000'000};
+  const struct {
+    int64_t seconds, ns;
+  } millisecond = {0, 1'000'000};
   agent::ask_kernel(agent::kSysNanosleep, agent::word(&millisecond), 0, 0, 0);
 }
 
@@ -169,7 +169,7 @@ bool filter_seccomp(CallFrame* frame) {
   agent::thread_id(), agent::process_id();
   auto* table = abi::thread_table_of(arena());
   if (table == nullptr) return false;
-  if (arena()->trap_table != 0 && (denied & abi::asked_bit(agent::kSysRtSigreturn)) != 0)
+  if (arena()->trap_table.is_set() && (denied & abi::asked_bit(agent::kSysRtSigreturn)) != 0)
     await_no_traps(abi::kNoSigreturn);
   // Other threads may install filters of their own meanwhile.
   const uint64_t added = denied & ~__atomic_fetch_or(&table->denied, denied, __ATOMIC_SEQ_CST);
@@ -323,7 +323,7 @@ enum : uint32_t { kFilterMade, kFilterNothing, kFilterForks };
 
 // Made: frame->rax is the call's result. Forks: dj_child_hook is to run behind it.
 extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
-  const bool traps = arena()->trap_table != 0;
+  const bool traps = arena()->trap_table.is_set();
   if (traps && may_share_memory(frame->rax)) agent::owns_memory();  // before others have it, too
   if (refuse_before_end(frame)) return kFilterMade;
   if (agent::has_ended()) return kFilterNothing;

@@ -23,8 +23,9 @@ namespace {
 class Rows : public TestArena {
  protected:
   void make_rows(uint32_t count) {
-    header().counters = take((header().cpus + 1 + uint64_t{count}) << header().counter_shift);
-    header().thread_rows = take(sizeof(abi::ThreadRows) + 4 * count);
+    header().counters.offset =
+        offset_of(take((header().cpus + 1 + uint64_t{count}) << header().counter_shift));
+    header().thread_rows.offset = offset_of(take(sizeof(abi::ThreadRows) + 4 * count));
     header().thread_row_count = count;
   }
   abi::ThreadRows& rows() { return *abi::thread_rows(&header()); }
@@ -68,7 +69,8 @@ TEST_F(Rows, ThreadsAndForkedChildrenCountExactly) {
   if ((getauxval(AT_HWCAP2) & kFsGsBase) == 0)
     GTEST_SKIP() << "the kernel keeps wrgsbase to itself";
   make_rows(12);  // fewer than threads in all: rows of dead ones are used again
-  counted_word = header().counters + (uint64_t{header().cpus + 1} << header().counter_shift);
+  counted_word =
+      header().counters.address(place()) + (uint64_t{header().cpus + 1} << header().counter_shift);
   signals = 0;
   signal(SIGALRM, count_in_signal);
   itimerval often = {{0, 150}, {0, 150}};

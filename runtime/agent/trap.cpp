@@ -60,7 +60,7 @@ void run_application_action(int signal, SignalInfo* info, UserContext* context) 
 
 void dj_trap_handler(int signal, void* siginfo, void* ucontext) {
   auto* context = static_cast<UserContext*>(ucontext);
-  const auto* table = reinterpret_cast<const abi::TrapTable*>(arena()->trap_table);
+  const abi::TrapTable* table = arena()->trap_table.get_or_null(agent::place());
   auto* info = static_cast<SignalInfo*>(siginfo);
   bool from_kernel = info->code > 0;
   abi::TrapEntry* entry = from_kernel && table != nullptr

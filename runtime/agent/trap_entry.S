@@ -87,7 +87,7 @@ dj_syscall_hook:
         ret
         .cfi_endproc
 
-        .set    kFirstStack, 288        // of Header
+        .set    kFirstStack, 240        // of Header
 
         // `code` where there is room (own_stack.h). It may change the mask of signals.
         .macro  run_with_room code

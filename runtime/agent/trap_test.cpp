@@ -78,7 +78,7 @@ class Traps : public TestArena {
  protected:
   void SetUp() override {
     TestArena::SetUp();
-    header().trap_table = constants_.take(abi::trap_table_bytes(100, kLater));
+    header().trap_table.offset = offset_of(constants_.take(abi::trap_table_bytes(100, kLater)));
     abi::trap_table_init(&table(),
                          take(abi::trap_data_bytes(100, kLater, header().cpus)) - dj_arena_base,
                          100, kLater);
@@ -92,7 +92,7 @@ class Traps : public TestArena {
     TestArena::TearDown();
   }
   static constexpr uint64_t kLater = 300;
-  abi::TrapTable& table() { return *reinterpret_cast<abi::TrapTable*>(header().trap_table); }
+  abi::TrapTable& table() { return *header().trap_table.get(place()); }
   static uint64_t address(const void* p) { return reinterpret_cast<uint64_t>(p); }
   abi::AppAction& application() { return abi::thread_table_of(&header())->own_trap; }
   static int hit() { return reinterpret_cast<int (*)()>(dj_test_int3)(); }
@@ -289,7 +289,7 @@ TEST_F(Hook, ThreadsLookUnregisteredToTheirChildren) {
 }
 
 TEST_F(Hook, LeavesEverythingAloneWithoutInt3) {
-  header().trap_table = 0;
+  header().trap_table = {};
   uint64_t all = ~uint64_t{0}, none = 0;
   EXPECT_EQ(call(SYS_rt_sigprocmask, SIG_SETMASK, address(&all), 0, 8), 0);
   EXPECT_FALSE(skipped);

@@ -19,7 +19,7 @@ void Traps::fill(const SessionMemory& memory, const SiteList& sites, uint64_t ha
   fill_trap_table(room_, sites);
   table().cache_on = has_cache_;
   header_word_ = &reinterpret_cast<abi::Header*>(memory.arena_base())->trap_table;
-  *header_word_ = room_.table;
+  *header_word_ = {static_cast<uint32_t>(room_.table - room_.arena)};
   setup_ = TrapSetup(room_.table, memory.threads(), handler, restorer);
 }
 
@@ -34,7 +34,7 @@ bool Traps::insert(uint64_t address, uint64_t detour) {
 
 void Traps::refuse() {
   words().trapless = 1;
-  *header_word_ = 0;
+  *header_word_ = {};
 }
 
 void Traps::want_none(uint64_t why) {

@@ -67,7 +67,8 @@ class Traps {
   TrapRoom room_;
   bool has_cache_ = false;
   bool is_shared_ = false;
-  uint64_t* header_word_ = nullptr;  // Header::trap_table; null: fill() was not called
+  abi::ArenaRef<abi::TrapTable>* header_word_ =
+      nullptr;  // Header::trap_table; null: fill() was not called
   TrapSetup setup_;
 };
 

@@ -174,10 +174,8 @@ struct Asked {
 };
 
 void write_sites(const abi::Header& header, const Plan& plan, const Asked& asked, Texts& texts) {
-  if (header.sites == 0) {
-    return;
-  }
-  abi::SiteInfo* info = at<abi::SiteInfo>(header.sites) + plan.first_site;
+  if (!header.sites.is_set()) return;
+  abi::SiteInfo* info = header.sites.get(abi::arena_of(&header)) + plan.first_site;
   std::vector<TextRef> paths;
   for (const PlanModule& module : plan.modules) {
     paths.push_back(texts(module.path));
@@ -223,7 +221,7 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
   } else if (global.storage == Storage::Counter) {
     // Of all rows only their sum is ever seen.
     if (const int64_t* number = std::get_if<int64_t>(&global.init)) {
-      at<int64_t>(header.counters)[slot.counter] = *number;
+      header.counters.get(layout.arena())[slot.counter] = *number;
     }
   }
 }
@@ -259,18 +257,18 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   header.ticket = facts.ticket;
   header.errno_offset = facts.errno_offset;
   header.first_stack = facts.first_stack;
-  header.trap_table = 0;
+  header.trap_table = {};
   header.controller = static_cast<uint64_t>(getpid());
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  abi::strings_init(at<abi::Strings>(header.strings), layout.string_data - layout.base,
+  abi::strings_init(header.strings.get(layout.arena()), layout.string_data - layout.base,
                     string_bytes, layout.string_constants - layout.base, string_bytes);
-  if (header.captures != 0) {
-    abi::captures_init(at<abi::Captures>(header.captures), layout.capture_data - layout.base,
+  if (header.captures.is_set()) {
+    abi::captures_init(header.captures.get(layout.arena()), layout.capture_data - layout.base,
                        capture_handlers(plan));
   }
-  if (header.stack_tables != 0) {
+  if (header.stack_tables.is_set()) {
     std::copy(facts.stack_tables.begin(), facts.stack_tables.end(),
-              at<uint8_t>(header.stack_tables));
+              at<uint8_t>(header.stack_tables.address(layout.arena())));
   }
   Texts texts(header, abi::strings_intern_constant);
   for (size_t i = 0; i < layout.constant_texts.size(); i++) {

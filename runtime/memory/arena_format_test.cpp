@@ -7,6 +7,11 @@
 
 #include <cstring>
 #include <memory>
+#include <string>
+
+#include "runtime/shared/capture.h"
+#include "runtime/shared/ring.h"
+#include "runtime/shared/strings.h"
 
 namespace dj {
 namespace {
@@ -27,6 +32,7 @@ Program all_kinds() {
   last.init = std::string("a text");
   program.globals.push_back(std::move(last));
   program.globals.push_back(global("n", Type::Int, Storage::Counter));
+  program.globals.back().init = int64_t{7};
   program.globals.push_back(global("s", Type::Stat, Storage::Stats));
   program.globals.back().hist_log = true;
   program.globals.push_back(global("by", Type::Int, Storage::Array, {Type::Str, Type::Int}));
@@ -54,14 +60,14 @@ Plan two_sites() {
 
 class Formatted {
  public:
-  Formatted(const Program& program, const Plan& plan, uint64_t base) {
+  Formatted(const Program& program, const Plan& plan, uint64_t base, int sharing = MAP_PRIVATE) {
     Limits limits;
     limits.max_map_entries = 64;
     limits.string_bytes = 1 << 16;
     limits.ring_bytes = 1 << 14;
     layout = lay_out(program, plan, limits, 2, base, 4096);
     void* at = mmap(reinterpret_cast<void*>(base), layout.bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
+                    sharing | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
     if (at == reinterpret_cast<void*>(base)) {
       bytes = {static_cast<uint8_t*>(at), layout.bytes};
       made = format_arena(bytes, layout, program, plan, {}).ok();
@@ -95,6 +101,32 @@ TEST(ArenaFormat, IsTheSameAtEachPlace) {
     words += one != 0;
   }
   EXPECT_GT(words, 40u) << "texts, arrays, sites";
+}
+
+// A process that has the arena elsewhere reads it by the same Header. Nothing can be read at the
+// first place meanwhile: a reader that followed an address to it would end this test.
+TEST(ArenaFormat, IsReadThroughASecondMapping) {
+  const Program program = all_kinds();
+  const Plan plan = two_sites();
+  const Formatted first(program, plan, 0x40000000, MAP_SHARED);
+  ASSERT_TRUE(first.made);
+  const size_t bytes = first.bytes.size();
+  void* second = mremap(first.bytes.data(), 0, bytes, MREMAP_MAYMOVE);
+  ASSERT_NE(second, MAP_FAILED);
+  const abi::Arena arena{reinterpret_cast<uint64_t>(second), bytes};
+  ASSERT_EQ(mprotect(first.bytes.data(), bytes, PROT_NONE), 0);
+  const abi::Header& header = *static_cast<const abi::Header*>(second);
+  const abi::SiteInfo& site = header.sites.get(arena)[1];
+  const abi::Text module = abi::text_of(site.module.get(arena));
+  EXPECT_EQ(std::string(module.data, module.len), "/bin/program");
+  const abi::Strings& strings = *header.strings.get(arena);
+  EXPECT_EQ(abi::text_of(strings.constants.first.get(arena)).len, 0u)
+      << "the empty string is the first";
+  EXPECT_EQ(header.words.get(arena)->error_count, 0u);
+  EXPECT_EQ(header.counters.get(arena)[0], 7);
+  EXPECT_EQ(abi::ring_of_row(&header, arena, 1)->head, 0u);
+  EXPECT_EQ(header.captures.get(arena)->counting, 0u);
+  munmap(second, bytes);
 }
 
 TEST(ArenaRef, KeepsToTheArena) {

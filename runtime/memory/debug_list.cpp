@@ -82,7 +82,7 @@ void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8
   if (!first) return;
   leave_debug_list(pid);
   // Whatever comes between reading and writing the chain is seen by debuggers alone.
-  abi::DebugEntry& entry = *reinterpret_cast<abi::DebugEntry*>(header.debug_entry);
+  abi::DebugEntry& entry = *header.debug_entry.get(abi::arena_of(&header));
   const auto address = reinterpret_cast<uint64_t>(&entry);
   entry = {.version = kNamespaces, .map = address + offsetof(abi::DebugEntry, load_bias)};
   entry.name = address + offsetof(abi::DebugEntry, path);

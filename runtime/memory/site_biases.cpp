@@ -6,8 +6,8 @@ namespace dj {
 
 void write_biases(const abi::Header& header, const PatchPlan& patches,
                   const std::vector<MappedModule>& modules) {
-  auto* infos = reinterpret_cast<abi::SiteInfo*>(header.sites);
-  if (infos == nullptr) return;
+  if (!header.sites.is_set()) return;
+  abi::SiteInfo* infos = header.sites.get(abi::arena_of(&header));
   std::vector<bool> known(header.site_count);
   for (const std::vector<PatchSite>* places : {&patches.sites, &patches.hooks}) {
     for (const PatchSite& place : *places) {

@@ -37,7 +37,7 @@ Result<bool> may_have_rows(const Stopped& stopped) {
 // No handler runs yet, so djtap knows which rows are free without asking the arena.
 Status give_rows(const Stopped& stopped, const Layout& layout) {
   const ArenaView arena(layout.base, layout.bytes);
-  const uint64_t rows = layout.header.thread_rows;
+  const uint64_t rows = layout.header.thread_rows.address(layout.arena());
   arena.store<uint64_t>(layout.base + offsetof(abi::Header, thread_row_count), layout.thread_rows);
   uint32_t next = 1;
   for (pid_t tid : stopped.threads()) {

@@ -191,7 +191,7 @@ Drain::Drain(const DrainInput& input, Output& output) : state_(new State{input, 
   const abi::Header& header = input.layout.header;
   for (uint32_t i = 0; i <= input.layout.cpus; ++i) {
     State::RingSource source;
-    source.ring = reinterpret_cast<abi::Ring*>(header.rings + i * header.ring_stride);
+    source.ring = abi::ring_of_row(&header, input.layout.arena(), i);
     source.reader = abi::ring_reader(header.ring_bytes);
     state_->sources.push_back(source);
   }

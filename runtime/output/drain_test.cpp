@@ -33,7 +33,7 @@ class DrainTest : public testing::Test {
     layout_.bytes = sizeof(Memory);
     layout_.limits.ring_bytes = kRingBytes;
     layout_.cpus = 1;
-    layout_.header.rings = reinterpret_cast<uint64_t>(memory_->rings);
+    layout_.header.rings.offset = offsetof(Memory, rings);
     layout_.header.ring_stride = sizeof memory_->rings[0];
     layout_.header.ring_bytes = kRingBytes;
     drain_.emplace(DrainInput{program_, image_, plan_, sources_, layout_,

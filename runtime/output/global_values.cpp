@@ -28,13 +28,14 @@ ArenaView view_of(const Layout& layout) { return {layout.base, layout.bytes}; }
 
 // Of CPUs, of threads without rseq, and of the threads that have been given a row.
 uint32_t counter_rows(const ArenaView& arena, const Layout& layout) {
-  const uint64_t next = layout.header.thread_rows + offsetof(abi::ThreadRows, next);
+  const uint64_t next =
+      layout.header.thread_rows.address(layout.arena()) + offsetof(abi::ThreadRows, next);
   return layout.cpus + 1 + arena.word<uint32_t>(next).at_most(layout.thread_rows);
 }
 
 int64_t counter_sum(const Layout& layout, uint32_t counter) {
   const ArenaView arena = view_of(layout);
-  uint64_t sum = 0, address = layout.header.counters + 8ull * counter;
+  uint64_t sum = 0, address = layout.header.counters.address(layout.arena()) + 8ull * counter;
   for (uint32_t row = 0, rows = counter_rows(arena, layout); row < rows; ++row)
     sum += arena.word(address + (uint64_t{row} << layout.header.counter_shift)).number();
   return static_cast<int64_t>(sum);

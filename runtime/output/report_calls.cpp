@@ -65,14 +65,15 @@ void add_kept(const KeptCalls& kept, const std::vector<std::optional<ProbeId>>& 
 }  // namespace
 
 void count_calls(const Layout& layout) {
-  if (layout.header.captures == 0) return;
+  if (!layout.header.captures.is_set()) return;
   const ArenaView arena(layout.base, layout.bytes);
-  arena.store<uint64_t>(layout.header.captures + offsetof(abi::Captures, counting), 1);
+  arena.store<uint64_t>(
+      layout.header.captures.address(layout.arena()) + offsetof(abi::Captures, counting), 1);
 }
 
 void report_calls(const Program& program, const Plan& plan, const Sources& sources,
                   const Layout& layout) {
-  if (layout.header.captures == 0) return;
+  if (!layout.header.captures.is_set()) return;
   const KeptCalls kept(plan, layout);
   const std::vector<std::optional<ProbeId>> probes = all_probes_of_calls(plan);
   std::map<ProbeId, Calls> rows;

@@ -75,7 +75,9 @@ std::string what(const ScriptErrorInput& input, const abi::ErrorPayload& payload
     const pid_t pid = host ? static_cast<pid_t>(layout.header.target_pid) : payload.pid;
     const ArenaView arena(layout.base, layout.bytes);
     const uint64_t asked =
-        arena.word(layout.header.words + offsetof(abi::SessionWords, denied)).number();
+        arena
+            .word(layout.header.words.address(layout.arena()) + offsetof(abi::SessionWords, denied))
+            .number();
     const bool denied = !host && (asked & abi::asked_bit(SYS_process_vm_readv)) != 0;
     said += fmt::format(" ({}{})", denied ? "a seccomp filter denies reads; " : "",
                         mapping_at(pid, static_cast<uint64_t>(payload.a), layout.base));

@@ -34,8 +34,8 @@ std::string name_of(const abi::StackTables* tables, uint64_t address, uint64_t p
 
 std::optional<std::vector<std::string>> stack_names(const abi::Header& header,
                                                     std::string_view stack) {
-  if (header.stack_tables == 0) return std::nullopt;
-  const auto* tables = reinterpret_cast<const abi::StackTables*>(header.stack_tables);
+  const abi::StackTables* tables = header.stack_tables.get_or_null(abi::arena_of(&header));
+  if (tables == nullptr) return std::nullopt;
   std::vector<std::string> names;
   while (!stack.empty()) {
     if (!stack.starts_with("0x")) return std::nullopt;

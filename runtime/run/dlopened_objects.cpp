@@ -80,7 +80,8 @@ Status DlopenWatch::probe_new_objects() {
 // Before any of their code runs, stacks lead through it and it has names.
 void DlopenWatch::name_stacks(const DlopenedObjects& objects) {
   if (!compiled_.stacks) return;
-  auto* begin = reinterpret_cast<uint8_t*>(session_.header().stack_tables);
+  const abi::Header& header = session_.header();
+  auto* begin = reinterpret_cast<uint8_t*>(header.stack_tables.get(abi::arena_of(&header)));
   const Status done = compiled_.stacks->follow(objects.modules, {begin, compiled_.stacks->room()});
   if (!done.ok()) report_undone(done.error().message);
 }

@@ -59,7 +59,9 @@ void HostProbes::run_first() {
 void HostProbes::run_error() { run(HostProbe::When::Error); }
 
 void HostProbes::run_input(KeyInput& input, ArmingWatch& arming) {
-  const uint64_t first = session_.header().sites + plan_.sites.size() * sizeof(abi::SiteInfo);
+  const abi::Header& header = session_.header();
+  const uint64_t first =
+      header.sites.address(abi::arena_of(&header)) + plan_.sites.size() * sizeof(abi::SiteInfo);
   for (char byte : input.read()) {
     if (session_.words().exit_requested()) return;
     for (size_t i = 0; i < plan_.host_probes.size(); ++i) {

@@ -112,7 +112,8 @@ Result<std::unique_ptr<Monitor>> open_monitor(bool is_wanted, const Prepared& pr
 std::unique_ptr<JitWatch> watch_made_code(const std::optional<TracedProcess>& process,
                                           Compiled& compiled, const Session& session) {
   if (!process || !compiled.stacks) return nullptr;
-  auto* tables = reinterpret_cast<uint8_t*>(session.header().stack_tables);
+  const abi::Header& header = session.header();
+  auto* tables = reinterpret_cast<uint8_t*>(header.stack_tables.get(abi::arena_of(&header)));
   auto watch = std::make_unique<JitWatch>(process->pid, *compiled.stacks,
                                           std::span(tables, compiled.stacks->room()));
   watch->look();

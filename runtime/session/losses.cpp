@@ -40,7 +40,7 @@ constexpr struct {
 };
 
 uint64_t lost_returns(const ArenaView& arena, const Plan& plan, const Layout& layout) {
-  if (layout.header.captures == 0) return 0;
+  if (!layout.header.captures.is_set()) return 0;
   const uint64_t first = layout.capture_data + offsetof(abi::CaptureCount, unseen) +
                          abi::kUnseenTail * sizeof(uint64_t);
   uint64_t lost = 0;
@@ -50,7 +50,8 @@ uint64_t lost_returns(const ArenaView& arena, const Plan& plan, const Layout& la
 }
 
 uint64_t crowded_threads(const ArenaView& arena, const Layout& layout) {
-  const uint64_t crowded = layout.header.thread_rows + offsetof(abi::ThreadRows, crowded);
+  const uint64_t crowded =
+      layout.header.thread_rows.address(layout.arena()) + offsetof(abi::ThreadRows, crowded);
   return arena.word<uint32_t>(crowded).number();
 }
 

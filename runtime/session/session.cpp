@@ -171,7 +171,7 @@ Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on, Of
 
 // What became of calls is not known that were kept before their handlers were switched off.
 void Session::forget_calls(const std::set<HandlerAt>& handlers) {
-  if (header_.captures == 0) return;
+  if (!header_.captures.is_set()) return;
   std::set<HandlerId> switched;  // by the session's numbers
   for (const auto& [site, handler] : handlers) {
     HandlerId first = 0;

@@ -73,7 +73,9 @@ class Session {
   // The arena's header as djtap has written it: djtap's own copy, which no target can change.
   const abi::Header& header() const { return header_; }
   // The words of the arena that change.
-  ToldWords words() const { return ToldWords(arena(), header_.words); }
+  ToldWords words() const {
+    return ToldWords(arena(), header_.words.address(abi::arena_of(&header_)));
+  }
   ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
 
  private:

@@ -154,42 +154,55 @@ struct SessionWords {
 
 constexpr uint32_t kMostContexts = 4096;  // of a session
 
-// Header: at the arena's base. Constants.
+struct Captures;     // capture.h
+struct Context;      // context.h
+struct DebugEntry;   // own_code.h
+struct OwnStackTop;  // own_stack.h
+struct Ring;         // ring.h
+struct SiteInfo;     // below
+struct StackTables;  // unwind.h
+struct Strings;      // strings.h
+struct ThreadRows;   // thread_rows.h
+struct ThreadTable;  // thread_table.h
+struct TrapTable;    // trap.h
+
+// Header: at the arena's base. Constants. arena_base: where the target has the arena; a process
+// that has it elsewhere gives its own Arena to the references.
 struct Header {
   // Known with the layout: generated code has these as immediate operands (fold_arena.h).
   uint64_t magic;
   uint32_t version, cpus;
   uint64_t arena_base, arena_bytes;
   uint64_t constant_bytes;  // of the constants; whole pages
-  uint64_t words;           // address of the SessionWords
-  uint64_t counters;        // address of row 0
+  ArenaRef<SessionWords> words;
+  ArenaRef<int64_t> counters;  // row 0
   uint32_t counter_shift, counter_count;
-  uint64_t rings;        // address of Ring 0; Ring i at rings + i * ring_stride
-  uint64_t ring_stride;  // ring `cpus` serves threads without rseq
-  uint64_t ring_bytes;   // of one ring's data, a power of two
-  uint64_t contexts;     // address of Context 0, in private memory
+  ArenaRef<Ring> rings;          // Ring 0; the others follow, ring_stride bytes apart
+  PrivateRef<Context> contexts;  // Context 0; the others follow, context_bytes apart
+  uint64_t ring_stride;          // ring `cpus` serves threads without rseq
+  uint64_t ring_bytes;           // of one ring's data, a power of two
   uint32_t context_bytes, context_count;
-  uint64_t strings;                 // address of Strings
-  uint64_t captures;                // address of Captures, 0: no return probe needs it
-  uint64_t sites;                   // address of SiteInfo 0
+  ArenaRef<Strings> strings;
+  ArenaRef<Captures> captures;      // none: no return probe needs it
+  ArenaRef<SiteInfo> sites;         // site_count of them
   uint32_t site_count, max_string;  // MAXSTRINGLEN
   uint32_t max_action, max_nesting;
-  uint64_t threads;     // address of the ThreadTable, in private memory; 0: none, ask the kernel
-  uint64_t own_stacks;  // address of OwnStack 0 (own_stack.h), in private memory; 0: none
+  PrivateRef<ThreadTable> threads;     // none: ask the kernel
+  PrivateRef<OwnStackTop> own_stacks;  // OwnStack 0 (own_stack.h)
   // Known to the session only, from here on.
-  uint64_t trap_table;        // address of TrapTable (trap.h); 0: no int3 site
-  uint64_t target_pid;        // for target()
+  ArenaRef<TrapTable> trap_table;      // trap.h; none: no int3 site
+  ArenaRef<ThreadRows> thread_rows;    // thread_rows.h
+  ArenaRef<StackTables> stack_tables;  // unwind.h; none: no handler walks stacks
+  ArenaRef<DebugEntry> debug_entry;    // own_code.h
+  uint64_t target_pid;                 // for target()
   uint64_t target_own_pid;    // the number by which it knows itself: another one in a pid namespace
                               // of its own
   uint64_t controller;        // pid of djtap
-  uint64_t thread_rows;       // address of the ThreadRows (thread_rows.h)
   uint64_t thread_row_count;  // 0: no thread has a row
-  uint64_t stack_tables;      // address of StackTables (unwind.h); 0: no handler walks stacks
   uint64_t own_code;  // address of the first OwnArea (own_code.h); 0: none. The controller adds to
                       // them later, too
   uint64_t own_code_dlopened;  // the same of objects that were opened later: in memory that forks
                                // from before do not have
-  uint64_t debug_entry;        // address of the DebugEntry (own_code.h)
   uint64_t ticket;             // random, tells sessions apart
   uint64_t session_start_tsc;
   // CLOCK_REALTIME = time_base_ns + ((tsc - tsc_base) * tsc_mult >> kTscShift). tsc_mult 0: ask the
@@ -202,7 +215,7 @@ struct Header {
 
 inline Arena arena_of(const Header* header) { return {header->arena_base, header->arena_bytes}; }
 inline SessionWords* session_words(const Header* header) {
-  return reinterpret_cast<SessionWords*>(header->words);
+  return header->words.get(arena_of(header));
 }
 
 // SiteInfo: what probefunc() and pp() say (constant Strs, none: ""), and the load bias

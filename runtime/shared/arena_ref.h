@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArenaRef: a word of the arena that refers to another place of the arena by a 32-bit offset from the
-// arena's begin. Each process may have the arena at another address, and a process that shares it
-// may write any offset: ArenaRef::get() gives an address within the arena for each of them. The
+// ArenaRef: a word of the arena that refers to another place of the arena by a 32-bit offset from
+// the arena's begin. Each process may have the arena at another address, and a process that shares
+// it may write any offset: ArenaRef::get() gives an address within the arena for each of them. The
 // kinds of words that refer to the arena, and what bounds each:
 //
 //   ArenaRef<T>      of the constants, which djtap alone writes. get() bounds it by the arena's
@@ -11,7 +11,8 @@
 //                    range of strings, behind which the longest Str has room.
 //   a link, an index of the data: of a node, an entry, a row, a record. Its reader bounds it by the
 //                    capacity that the constants say, before it makes an address of it.
-//   uint64_t         of the Header: addresses still, of constants that djtap alone writes.
+//   PrivateRef<T>    of the constants, to private memory behind the arena, which each process has
+//                    for itself. djtap alone writes it, so it needs no bound.
 //
 // Words of private memory are no words of the arena: each process has its own, and they are
 // addresses. So are words of the constants that refer to the program's memory.
@@ -30,9 +31,19 @@ struct Arena {
 template <typename T>
 struct ArenaRef {
   uint32_t offset;  // 0: none; there lies the Header
-  T* get(Arena arena) const {
-    return reinterpret_cast<T*>(arena.base + (offset < arena.bytes ? offset : 0));
-  }
+  T* get(Arena arena) const { return reinterpret_cast<T*>(address(arena)); }
+  // The address of what get() gives.
+  uint64_t address(Arena arena) const { return arena.base + (offset < arena.bytes ? offset : 0); }
+  T* get_or_null(Arena arena) const { return is_set() ? get(arena) : nullptr; }
+  bool is_set() const { return offset != 0; }
+};
+
+template <typename T>
+struct PrivateRef {
+  uint32_t offset;  // from the arena's begin; 0: none
+  T* get(Arena arena) const { return reinterpret_cast<T*>(address(arena)); }
+  T* get_or_null(Arena arena) const { return is_set() ? get(arena) : nullptr; }
+  uint64_t address(Arena arena) const { return arena.base + offset; }
   bool is_set() const { return offset != 0; }
 };
 

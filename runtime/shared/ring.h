@@ -27,6 +27,11 @@ inline EventHeader* ring_at(Ring* ring, uint64_t bytes, uint64_t position) {
                                         (position & (bytes - 1)));
 }
 
+inline Ring* ring_of_row(const Header* header, Arena arena, uint32_t row) {
+  return reinterpret_cast<Ring*>(header->rings.address(arena) +
+                                 uint64_t{row} * header->ring_stride);
+}
+
 // Room for one record of `size` bytes (multiple of kEventAlign, at most `bytes`, which are the
 // ring's); null: the ring is full. *position is what ring_commit wants. Whatever stands in the
 // ring, the room lies in it.

@@ -27,7 +27,7 @@ struct StringWords {
 
 // Constants.
 struct Strings {
-  uint64_t slot_mask;    // slots - 1
+  uint64_t slot_mask;  // slots - 1
   ArenaRef<StringWords> words;
   StringPool constants;  // the empty string is the first
   StringPool data;
@@ -52,7 +52,7 @@ inline RefRange ref_range(const Header* header, const Strings* strings) {
   return {first, header->arena_bytes - kStringTail - first};
 }
 inline const Strings* strings_of(const Header* header) {
-  return reinterpret_cast<const Strings*>(header->strings);
+  return header->strings.get(arena_of(header));
 }
 inline const Str* str_at(const Header* header, StrWord ref) {
   const RefRange range = ref_range(header, strings_of(header));
@@ -167,7 +167,7 @@ inline const Str* strings_intern(const Header* header, const char* data, uint32_
 // By the controller before the first handler runs: a Str that no other process can change, whatever
 // stands in the data by then.
 inline const Str* strings_intern_constant(const Header* header, const char* data, uint32_t len) {
-  auto* strings = reinterpret_cast<Strings*>(header->strings);
+  Strings* strings = header->strings.get(arena_of(header));
   const StringPool& pool = strings->constants;
   return strings_intern_in(header, pool, &strings->constants_used, data, len,
                            [header, &pool](const Str* known) {
@@ -176,7 +176,7 @@ inline const Str* strings_intern_constant(const Header* header, const char* data
 }
 // By the controller later: a handler may have interned the same text, whose Str is the one then.
 inline const Str* strings_intern_name(const Header* header, const char* data, uint32_t len) {
-  auto* strings = reinterpret_cast<Strings*>(header->strings);
+  Strings* strings = header->strings.get(arena_of(header));
   return strings_intern_in(header, strings->constants, &strings->constants_used, data, len,
                            [](const Str*) { return true; });
 }

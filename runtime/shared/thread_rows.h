@@ -18,7 +18,7 @@ struct ThreadRows {
 };
 
 inline ThreadRows* thread_rows(const Header* header) {
-  return reinterpret_cast<ThreadRows*>(header->thread_rows);
+  return header->thread_rows.get(arena_of(header));
 }
 
 // Rows of a counter: of CPUs, the one for threads without rseq, those of threads so far.

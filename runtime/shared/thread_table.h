@@ -55,11 +55,12 @@ struct ThreadTable {
   uint64_t context_owners[kMostContexts];  // thread's id; 0: the Context is free. Taken by CAS
   ThreadBlock blocks[kThreadSlots];
   // From here on nothing is wiped: a forked child has what its parent had.
-  uint64_t denied;  // system calls (denied.h)
+  uint64_t denied;     // system calls (denied.h)
   AppAction own_trap;  // what the program wants done with SIGTRAP; first by djtap, then by the hook
   uint64_t task;       // address of the Task (task.h) that a handler of djtap's runs for; 0: none
-  uint64_t session;  // inode of the session's memory; written by djtap
-  // 1: nothing of the session is in this process any more, and handlers need not run; written by djtap.
+  uint64_t session;    // inode of the session's memory; written by djtap
+  // 1: nothing of the session is in this process any more, and handlers need not run; written by
+  // djtap.
   uint64_t ended;
   // How the C library has registered the threads' rseq areas; 0 bytes: not known. Written by djtap.
   int64_t rseq_offset;  // struct rseq minus fs base
@@ -73,8 +74,8 @@ struct ThreadTable {
   uint64_t context_runs[kMostContexts];
   uint64_t own_stack_runs[kOwnStacks];
   uint64_t signal_stack[3];  // scratch of djtap: a thread's stack_t
-  uint64_t tracees[8];  // vfork children that want to be traced (agent/tracees.h); 0: free
-  uint64_t executes;    // the process that has called execve() last (agent/executes.h)
+  uint64_t tracees[8];       // vfork children that want to be traced (agent/tracees.h); 0: free
+  uint64_t executes;         // the process that has called execve() last (agent/executes.h)
   uint64_t pad2[355];
   // Its middle is the fs base of a static program's thread before it sets its own: there handlers
   // find a control block, and an rseq area that says "not registered".
@@ -114,12 +115,12 @@ inline uint64_t context_bytes(const Header* header) {
   return uint64_t{header->context_bytes} * header->context_count;
 }
 inline ThreadTable* thread_table_of(const Header* header) {
-  return reinterpret_cast<ThreadTable*>(header->threads);
+  return header->threads.get_or_null(arena_of(header));
 }
 // Null: the session has no private memory.
 inline OwnFrames* own_frames_of(const Header* header) {
-  return header->threads == 0 ? nullptr
-                              : reinterpret_cast<OwnFrames*>(header->threads + sizeof(ThreadTable));
+  ThreadTable* table = thread_table_of(header);
+  return table == nullptr ? nullptr : reinterpret_cast<OwnFrames*>(table + 1);
 }
 
 }  // namespace dj::abi

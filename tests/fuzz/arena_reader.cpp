@@ -107,11 +107,13 @@ class Run {
   void format() {
     const Layout& layout = script_.layout;
     const abi::Header& header = layout.header;
-    clear(header.words, header.rings - header.words);
-    clear(header.rings, header.ring_stride * (kCpus + 1));
+    const uint64_t words = header.words.address(layout.arena());
+    const uint64_t rings = header.rings.address(layout.arena());
+    clear(words, rings - words);
+    clear(rings, header.ring_stride * (kCpus + 1));
     clear(layout.string_data, abi::strings_data_bytes(kStringBytes));
     *at<abi::Header>(layout.base) = header;
-    abi::strings_init(at<abi::Strings>(header.strings), layout.string_data - layout.base, kStringBytes,
+    abi::strings_init(header.strings.get(layout.arena()), layout.string_data - layout.base, kStringBytes,
                       layout.string_constants - layout.base, kStringBytes);
     for (const char* text : {"one", "another text", "x\x1b[31m"})
       words_.push_back(abi::ref_to(
@@ -146,17 +148,19 @@ class Run {
   }
   void spoil() {
     const abi::Header& header = script_.layout.header;
+    const abi::Arena arena = script_.layout.arena();
+    const uint64_t words = header.words.address(arena), rings = header.rings.address(arena);
     const std::pair<uint64_t, uint64_t> parts[] = {
-        {header.words, sizeof(abi::SessionWords)},
-        {header.words, header.rings - header.words},
+        {words, sizeof(abi::SessionWords)},
+        {words, rings - words},
         {script_.layout.globals[4].data, 4096},
         {script_.layout.globals[5].data, 2048},
         {script_.layout.globals[6].data, 4096},
         {script_.layout.string_data, sizeof(abi::StringWords)},
         {script_.layout.string_data, abi::strings_data_bytes(kStringBytes)},
-        {header.rings, 512},
-        {header.rings, header.ring_stride * (kCpus + 1)},
-        {header.thread_rows, 64}};
+        {rings, 512},
+        {rings, header.ring_stride * (kCpus + 1)},
+        {header.thread_rows.address(arena), 64}};
     for (uint64_t i = below(60); i > 0; --i) {
       const auto& [begin, bytes] = parts[below(std::size(parts))];
       *at<uint64_t>((begin + below(bytes)) & ~uint64_t{7}) = value();
@@ -174,7 +178,7 @@ class Run {
         read_globals(script_.program, script_.program.globals.size(), layout);
     for (ReportFormat format : {ReportFormat::Text, ReportFormat::Json, ReportFormat::Csv})
       report_globals(all, format, output);
-    report_losses({ToldWords({layout.base, layout.bytes}, layout.header.words), script_.program,
+    report_losses({ToldWords({layout.base, layout.bytes}, layout.header.words.address(layout.arena())), script_.program,
                    script_.plan, layout});
     report_calls(script_.program, script_.plan, script_.sources, layout);
   }
@@ -187,7 +191,8 @@ class Run {
   void clear(uint64_t address, uint64_t bytes) { memset(at<void>(address), 0, bytes); }
   uint64_t below(uint64_t bound) { return random_() % bound; }
   abi::Ring* ring(uint64_t i) {
-    return at<abi::Ring>(script_.layout.header.rings + i * script_.layout.header.ring_stride);
+    const Layout& layout = script_.layout;
+    return abi::ring_of_row(&layout.header, layout.arena(), static_cast<uint32_t>(i));
   }
   uint64_t value() {
     const Layout& layout = script_.layout;
@@ -198,7 +203,7 @@ class Run {
                                INT64_MAX,
                                layout.base,
                                layout.base + layout.bytes - 4,
-                               layout.header.strings,
+                               layout.header.strings.address(layout.arena()),
                                0xffffffff,
                                random_(),
                                below(64),

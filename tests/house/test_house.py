@@ -264,7 +264,16 @@ ARENA_TYPES = {
     "runtime/install/traps.h": {"TrapTable", "TrapWords"},
     "runtime/text/trap_setup.cpp": {"TrapTable"},
 }
-ARENA_WALKS = re.compile(r"abi::(map_each|map_value|map_is_linked|map_used|counter_rows|thread_rows|stat_total|capture_count|take_thread_row)\(")
+# The same by a reference of the Header: the member that is followed.
+FOLLOWED = {
+    "runtime/output/stack_names.cpp": {"stack_tables"},
+    "runtime/memory/arena_format.cpp": {"captures", "counters", "sites", "strings"},
+    "runtime/memory/debug_list.cpp": {"debug_entry"},
+    "runtime/memory/site_biases.cpp": {"sites"},
+    "runtime/run/dlopened_objects.cpp": {"stack_tables"},
+    "runtime/run/session_run.cpp": {"stack_tables"},
+}
+ARENA_WALKS = re.compile(r"abi::(map_each|map_value|map_is_linked|map_used|counter_rows|thread_rows|stat_total|capture_count|take_thread_row|ring_of_row)\(")
 
 
 def test_the_arena_is_read_in_one_way():
@@ -275,19 +284,18 @@ def test_the_arena_is_read_in_one_way():
             continue
         code = cxx.code_only(read(name))
         used = set(re.findall(r"(?:reinterpret_cast|\bat)<(?:const )?(?:volatile )?abi::(\w+)", code)) - ARENA_TYPES.get(name, set())
-        wrong += [f"{name}: abi::{kind}" for kind in sorted(used)] + [f"{name}: {walk}" for walk in ARENA_WALKS.findall(code)]
+        followed = set(re.findall(r"\b(\w+)\.get(?:_or_null)?\((?:\w+[.>-]+)?(?:abi::)?(?:arena|place|arena_of)\(", code)) - FOLLOWED.get(name, set())
+        wrong += [f"{name}: {kind}" for kind in sorted(used | followed)]
+        wrong += [f"{name}: {walk}" for walk in ARENA_WALKS.findall(code) if (name, walk) != ("runtime/output/drain.cpp", "ring_of_row")]
     assert wrong == []
 
 
-# Members of the shared structs that hold addresses, by why they may. What refers to the arena is an ArenaRef (runtime/shared/arena_ref.h), so the
-# last row can only shrink.
+# Members of the shared structs that hold addresses, by why they may. What refers to the arena is an ArenaRef (runtime/shared/arena_ref.h).
 SHARED_ADDRESSES = {
     "of no word of the arena: values that functions hand on": "FormatArg.text Label.counts_ MapForm.shape Path.code_ Text.data",
     "of the program's memory, or of code areas": "Capture.returns Capture.slot Header.own_code SiteInfo.pc Task.arguments",
     "in memory that each process has of its own": "Context.error_text Context.match_text FaultGates.begin FrameHeader.frames OwnArea.ends OwnArea.next "
     "OwnArea.stubs OwnStackRecord.code OwnStackTop.record OwnStackTop.taken ThreadTable.task",
-    "of the arena, not yet an offset": "Header.captures Header.contexts Header.counters Header.debug_entry Header.own_stacks Header.rings Header.sites "
-    "Header.stack_tables Header.strings Header.thread_rows Header.threads Header.trap_table Header.words",
 }
 
 

@@ -69,7 +69,7 @@ abi::Header* find_arena() {
         strstr(line, "/memfd:djtap") == nullptr || rights[0] != 'r' || rights[2] == 'x')
       continue;
     auto* header = reinterpret_cast<abi::Header*>(begin);
-    if (header->magic == abi::kMagic && header->arena_base == begin && header->rings != 0)
+    if (header->magic == abi::kMagic && header->arena_base == begin && header->rings.is_set())
       found = header;
   }
   if (maps != nullptr) fclose(maps);
@@ -90,23 +90,24 @@ class Attack {
       if (kind == "flood")
         for (int i = 0; i < 2000; ++i) forge();
       if (kind == "strings") spoil_strings();
-      if (kind == "words") words(was_.words, sizeof(abi::SessionWords));
+      if (kind == "words") words(address(was_.words), sizeof(abi::SessionWords));
       // Counters, globals and arrays lie between the session's words and the rings.
-      if (kind == "globals") words(was_.words, was_.rings - was_.words);
-      if (kind == "rows") words(was_.thread_rows, sizeof(abi::ThreadRows) + 64);
-      if (kind == "captures" && was_.captures != 0)
-        words(address(reinterpret_cast<abi::Captures*>(was_.captures)->counts), 1 << 16);
-      if (kind == "threads") words(was_.threads, sizeof(abi::ThreadTable));
-      if (kind == "threads") words(was_.threads + abi::kWipedBytes, 4096);
-      if (kind == "traps" && was_.trap_table != 0)
-        words(address(reinterpret_cast<abi::TrapTable*>(was_.trap_table)->words), 1 << 13);
-      if (kind == "sites") words(was_.sites, 1 << 12);
+      if (kind == "globals") words(address(was_.words), address(was_.rings) - address(was_.words));
+      if (kind == "rows") words(address(was_.thread_rows), sizeof(abi::ThreadRows) + 64);
+      if (kind == "captures" && was_.captures.is_set())
+        words(address(was_.captures.get(arena())->counts), 1 << 16);
+      if (kind == "threads") words(was_.threads.address(arena()), sizeof(abi::ThreadTable));
+      if (kind == "threads") words(was_.threads.address(arena()) + abi::kWipedBytes, 4096);
+      if (kind == "traps" && was_.trap_table.is_set())
+        words(address(was_.trap_table.get(arena())->words), 1 << 13);
+      if (kind == "sites") words(address(was_.sites), 1 << 12);
       if (kind == "any") words(was_.arena_base, was_.arena_bytes);
     }
     may_be_refused = false;
   }
 
  private:
+  abi::Arena arena() const { return abi::arena_of(&was_); }
   uint64_t below(uint64_t bound) { return bound == 0 ? 0 : random_() % bound; }
 
   uint64_t value(uint64_t old) {
@@ -121,8 +122,8 @@ class Attack {
                                end,
                                end - 1,
                                end - 4,
-                               was_.strings,
-                               was_.rings,
+                               address(was_.strings),
+                               address(was_.rings),
                                0x414141410000,
                                uint64_t{1} << 32,
                                0xffffffff,
@@ -146,7 +147,7 @@ class Attack {
     for (uint64_t i = 1 + below(40); i > 0; --i) word(begin + below(bytes));
   }
   abi::Ring* ring(uint64_t i) {
-    return reinterpret_cast<abi::Ring*>(was_.rings + i * was_.ring_stride);
+    return abi::ring_of_row(&was_, arena(), static_cast<uint32_t>(i));
   }
   void spoil_ring() {
     abi::Ring* one = ring(below(was_.cpus + 1));
@@ -177,10 +178,10 @@ class Attack {
   }
   template <typename T>
   uint64_t address(abi::ArenaRef<T> ref) const {
-    return reinterpret_cast<uint64_t>(ref.get({was_.arena_base, was_.arena_bytes}));
+    return ref.address(arena());
   }
   void spoil_strings() {
-    const auto& strings = *reinterpret_cast<const abi::Strings*>(was_.strings);
+    const auto& strings = *was_.strings.get(arena());
     const uint64_t pool = address(strings.data.first), all = address(strings.words);
     words(all, pool - all);
     words(pool, 1 << 12);

@@ -43,7 +43,7 @@ const abi::Header* find_arena() {
     if (sscanf(line, "%lx-%*x %7s", &begin, rights) != 2 || begin >= uint64_t{1} << 31) continue;
     if (strstr(line, "/memfd:djtap") == nullptr || rights[0] != 'r' || rights[2] == 'x') continue;
     const auto* header = reinterpret_cast<const abi::Header*>(begin);
-    if (header->magic == abi::kMagic && header->rings != 0) found = header;
+    if (header->magic == abi::kMagic && header->rings.is_set()) found = header;
   }
   if (maps != nullptr) fclose(maps);
   return found;
@@ -51,7 +51,7 @@ const abi::Header* find_arena() {
 
 // False: the ring is full.
 bool put(const abi::Header& header, const abi::EventHeader& record, const std::string& text) {
-  auto* ring = reinterpret_cast<abi::Ring*>(header.rings);
+  abi::Ring* ring = header.rings.get(abi::arena_of(&header));
   const uint64_t bytes = std::bit_floor(header.ring_stride);
   const uint64_t head = __atomic_load_n(&ring->head, __ATOMIC_ACQUIRE);
   const uint64_t tail = __atomic_load_n(&ring->tail, __ATOMIC_ACQUIRE);

@@ -105,7 +105,8 @@ Result<bool> ProcessTarget::can_have_rows(const DetourPlan& plan, const Layout& 
 
 Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layout) {
   const pid_t pid = process_.pid;
-  threads_.places = {process_.rseq_offset, 0, layout.header.threads, layout.header.own_stacks};
+  threads_.places = {process_.rseq_offset, 0, layout.header.threads.address(layout.arena()),
+                     layout.header.own_stacks.address(layout.arena())};
   if (process_.rseq_registered)
     threads_.places.stack_block = stack_block_offset(pid, process_.modules);
   Installation installation = Installation::prepare(plan, process_.modules, layout, pid, codes_);
@@ -149,8 +150,8 @@ void ProcessTarget::place(Detours detours, const abi::Header& header) {
 void ProcessTarget::note_samples(const Detours& detours) {
   for (size_t i = 0; i < detours.samples.size(); ++i) {
     const SampleCall& sample = detours.plan.samples[i];
-    const uint64_t pc =
-        header_.sites + (uint64_t{sample.site} + 1) * sizeof(abi::SiteInfo) - sizeof(uint64_t);
+    const uint64_t pc = header_.sites.address(abi::arena_of(&header_)) +
+                        (uint64_t{sample.site} + 1) * sizeof(abi::SiteInfo) - sizeof(uint64_t);
     watch_.sample_points[sample.host_probe] = {detours.samples[i], sample.done, pc};
   }
   if (watch_.sample_points.empty() || watch_.sampler) return;
@@ -252,8 +253,9 @@ Status ProcessTarget::take_out(Stopped& stopped, ProbeSet& set) {
 }
 
 void ProcessTarget::count_left_calls_of(const Stopped& stopped) const {
-  if (header_.captures == 0 ||
-      arena().word(header_.captures + offsetof(abi::Captures, counting)).number() == 0)
+  if (!header_.captures.is_set() || arena().word(header_.captures.address(abi::arena_of(&header_)) +
+                                                 offsetof(abi::Captures, counting))
+                                            .number() == 0)
     return;
   count_left_calls(stopped, {arena(), layout_->capture_data, input_.capture_handlers});
 }

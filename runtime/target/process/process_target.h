@@ -87,7 +87,8 @@ class ProcessTarget : public Target {
   const Installation& first() const { return sets_.front().installation; }
   Installation& first() { return sets_.front().installation; }
   const SessionMemory& memory() const { return sets_.front().memory; }
-  ToldWords words() const { return ToldWords(arena(), header_.words); }
+  ToldWords words() const { return ToldWords(arena(), header_.words.address(place())); }
+  abi::Arena place() const { return abi::arena_of(&header_); }
   ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
 
   // process_target.cpp

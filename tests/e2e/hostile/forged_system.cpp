@@ -37,14 +37,14 @@ static abi::Header* find_header() {
         end - begin < sizeof(abi::Header))
       continue;
     auto* header = reinterpret_cast<abi::Header*>(begin);
-    if (header->magic == abi::kMagic && header->arena_base == begin && header->rings != 0)
+    if (header->magic == abi::kMagic && header->arena_base == begin && header->rings.is_set())
       found = header;
   }
   return found;
 }
 
 static void forge(const abi::Header& header, const char* command) {
-  auto* ring = reinterpret_cast<abi::Ring*>(header.rings);
+  abi::Ring* ring = header.rings.get(abi::arena_of(&header));
   const auto bytes = static_cast<uint32_t>(strlen(command));
   const uint32_t size =
       (static_cast<uint32_t>(sizeof(abi::EventHeader)) + bytes + abi::kEventAlign - 1) /
