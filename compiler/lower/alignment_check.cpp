@@ -31,7 +31,9 @@ bool is_aligned(const llvm::MemIntrinsic& copy) {
   const auto* size = llvm::dyn_cast<llvm::ConstantInt>(copy.getLength());
   if (size == nullptr || size->getZExtValue() <= 1) return true;
   const auto* from = llvm::dyn_cast<llvm::MemTransferInst>(&copy);
-  const auto is_word = [](llvm::MaybeAlign align) { return align.valueOrOne().value() >= kWordBytes; };
+  const auto is_word = [](llvm::MaybeAlign align) {
+    return align.valueOrOne().value() >= kWordBytes;
+  };
   return size->getZExtValue() % kWordBytes == 0 && is_word(copy.getDestAlign()) &&
          (from == nullptr || is_word(from->getSourceAlign()));
 }
@@ -68,12 +70,15 @@ std::set<llvm::Function*> reached_from(llvm::Function& root) {
   return found;
 }
 
+// Of an intrinsic that is not overloaded. (From LLVM 22 on, `{}` could be a name, too.)
+const llvm::ArrayRef<llvm::Type*> kNoTypes;
+
 llvm::Value* read_flags(llvm::IRBuilder<>& b) {
-  return b.CreateIntrinsic(llvm::Intrinsic::x86_flags_read_u64, {}, {});
+  return b.CreateIntrinsic(llvm::Intrinsic::x86_flags_read_u64, kNoTypes, {});
 }
 
 void write_flags(llvm::IRBuilder<>& b, llvm::Value* flags) {
-  b.CreateIntrinsic(llvm::Intrinsic::x86_flags_write_u64, {}, {flags});
+  b.CreateIntrinsic(llvm::Intrinsic::x86_flags_write_u64, kNoTypes, {flags});
 }
 
 llvm::Value* is_checked(llvm::IRBuilder<>& b, llvm::Value* flags) {
@@ -90,7 +95,8 @@ void where_checked(llvm::Instruction* place, llvm::Value* flags, const Action& a
       llvm::BasicBlock::Create(b.getContext(), "checked", before->getParent(), behind);
   before->getTerminator()->eraseFromParent();
   b.SetInsertPoint(before);
-  b.CreateCondBr(is_checked(b, flags), checked, behind, llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
+  b.CreateCondBr(is_checked(b, flags), checked, behind,
+                 llvm::MDBuilder(b.getContext()).createUnlikelyBranchWeights());
   b.SetInsertPoint(checked);
   action(b);
   b.CreateBr(behind);

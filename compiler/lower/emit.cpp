@@ -19,6 +19,8 @@
 #include <memory>
 #include <mutex>
 
+#include "compiler/lower/llvm_versions.h"
+
 namespace dj::ir {
 namespace {
 
@@ -41,11 +43,11 @@ std::unique_ptr<llvm::TargetMachine> make_machine(std::string& error) {
   LLVMInitializeX86TargetMC();
   LLVMInitializeX86AsmPrinter();
   LLVMInitializeX86AsmParser();  // for the agent's inline assembly
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(kTriple, error);
+  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(TripleWord(kTriple), error);
   if (!target) return nullptr;
   llvm::TargetOptions options;
   return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      kTriple, "x86-64", kFeatures, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
+      TripleWord(kTriple), "x86-64", kFeatures, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
       llvm::CodeGenOptLevel::Default, /*JIT=*/false));
 }
 
@@ -143,7 +145,7 @@ Effort effort_for(size_t handlers) {
 
 Status prepare(llvm::Module& module) {
   DJ_TRY(llvm::TargetMachine * machine, target_machine());
-  module.setTargetTriple(kTriple);
+  module.setTargetTriple(TripleWord(kTriple));
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::SmallPIC);
   module.setPIELevel(llvm::PIELevel::Small);

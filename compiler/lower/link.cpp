@@ -2,8 +2,6 @@
 // link(): handlers' object and agent's object, which need each other's symbols, to code at a given
 // address. Both are placed first, then each gets the addresses of the other: JITLink asks for
 // outside symbols after it has placed an object and waits for the answer.
-#include <llvm/ExecutionEngine/JITLink/ELF.h>
-#include <llvm/ExecutionEngine/JITLink/JITLink.h>
 #include <sys/mman.h>
 #include <sys/rseq.h>
 #include <unistd.h>
@@ -12,6 +10,7 @@
 
 #include "compiler/lower/agent_blob.h"
 #include "compiler/lower/area_memory.h"
+#include "compiler/lower/llvm_versions.h"
 #include "compiler/stages/image.h"
 #include "runtime/shared/thread_table.h"
 
@@ -23,6 +22,7 @@ namespace jitlink = llvm::jitlink;
 // One link() run: what both halves share.
 struct Session {
   ir::AreaMemory memory;
+  ir::LinkNames names;  // outlives what links
   std::map<std::string, uint64_t> symbols;
   std::string failure;  // the first one
   void fail(llvm::Error error) {
@@ -34,7 +34,7 @@ struct Session {
 // One object on its way; `pending` waits for the addresses of `wanted`.
 struct Half {
   std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> pending;
-  std::vector<std::string> wanted;
+  std::vector<ir::LinkName> wanted;
 };
 
 class Context : public jitlink::JITLinkContext {
@@ -44,13 +44,13 @@ class Context : public jitlink::JITLinkContext {
   void notifyFailed(llvm::Error error) override { session_.fail(std::move(error)); }
   void lookup(const LookupMap& symbols,
               std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> pending) override {
-    for (const auto& symbol : symbols) half_.wanted.push_back(symbol.first.str());
+    for (const auto& symbol : symbols) half_.wanted.push_back(symbol.first);
     half_.pending = std::move(pending);
   }
   llvm::Error notifyResolved(jitlink::LinkGraph& graph) override {
     for (const jitlink::Symbol* symbol : graph.defined_symbols()) {
       if (!symbol->hasName() || symbol->getScope() == jitlink::Scope::Local) continue;
-      session_.symbols[symbol->getName().str()] = symbol->getAddress().getValue();
+      session_.symbols[ir::text_of(symbol->getName())] = symbol->getAddress().getValue();
     }
     return llvm::Error::success();
   }
@@ -65,7 +65,7 @@ class Context : public jitlink::JITLinkContext {
 
 void place(Session& session, Half& half, std::string_view object, const char* name) {
   llvm::MemoryBufferRef buffer({object.data(), object.size()}, name);
-  auto graph = jitlink::createLinkGraphFromELFObject(buffer);
+  auto graph = ir::link_graph_of(buffer, session.names);
   if (!graph) return session.fail(graph.takeError());
   jitlink::link_ELF(std::move(*graph), std::make_unique<Context>(session, half));
 }
@@ -73,14 +73,15 @@ void place(Session& session, Half& half, std::string_view object, const char* na
 void resolve(Session& session, Half& half) {
   if (!half.pending) return;
   jitlink::AsyncLookupResult found;
-  for (const std::string& name : half.wanted) {
+  for (const ir::LinkName& wanted : half.wanted) {
+    const std::string name = ir::text_of(wanted);
     auto symbol = session.symbols.find(name);
     if (symbol == session.symbols.end()) {
       half.pending->run(llvm::make_error<llvm::StringError>(
           "undefined in handlers and agent: " + name, llvm::inconvertibleErrorCode()));
       return;
     }
-    found[name] = {llvm::orc::ExecutorAddr(symbol->second), llvm::JITSymbolFlags::Exported};
+    found[wanted] = {llvm::orc::ExecutorAddr(symbol->second), llvm::JITSymbolFlags::Exported};
   }
   half.pending->run(std::move(found));
 }
@@ -103,7 +104,7 @@ std::string_view view(const std::vector<uint8_t>& bytes) {
 Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
                     const AgentPlaces& places) {
   const std::map<std::string, uint64_t> numbers = numbers_of(places);
-  Session session{ir::AreaMemory(base, working), numbers, {}};
+  Session session{ir::AreaMemory(base, working), {}, numbers, {}};
   Half agent, handlers;
   place(session, agent, agent_object(), "agent");
   if (session.failure.empty()) place(session, handlers, view(image.object), "handlers");
