@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// emit: verify, optimise, print. LLVM's x86 back end is initialised at the first use.
+// emit: verify, optimise, print.
 #include "compiler/lower/emit.h"
 
 #include <llvm/Analysis/InlineCost.h>
@@ -7,65 +7,22 @@
 #include <llvm/IR/IRBuilder.h>
 #include <llvm/IR/LegacyPassManager.h>
 #include <llvm/IR/Verifier.h>
-#include <llvm/MC/TargetRegistry.h>
 #include <llvm/Passes/PassBuilder.h>
-#include <llvm/Support/CommandLine.h>
-#include <llvm/Support/TargetSelect.h>
 #include <llvm/Support/raw_ostream.h>
 #include <llvm/Target/TargetMachine.h>
 #include <llvm/Transforms/IPO/Inliner.h>
 #include <llvm/Transforms/Utils/Cloning.h>
 
 #include <memory>
-#include <mutex>
 
 #include "compiler/lower/llvm_versions.h"
 
 namespace dj::ir {
 namespace {
 
-constexpr const char* kTriple = "x86_64-unknown-linux-gnu";
-// As the agent's: no vector or x87 register is ever touched.
-constexpr const char* kFeatures = "-sse,-sse2,-mmx,-x87,+soft-float,+cx16";
-
-// Two aligned stores that stand side by side may be one that is not aligned (alignment_check.h).
-void join_no_stores() {
-  const auto& options = llvm::cl::getRegisteredOptions();
-  const auto option = options.find("combiner-store-merging");
-  CHECK(option != options.end());
-  static_cast<llvm::cl::opt<bool>*>(option->second)->setValue(false);
-}
-
-std::unique_ptr<llvm::TargetMachine> make_machine(std::string& error) {
-  join_no_stores();
-  LLVMInitializeX86TargetInfo();
-  LLVMInitializeX86Target();
-  LLVMInitializeX86TargetMC();
-  LLVMInitializeX86AsmPrinter();
-  LLVMInitializeX86AsmParser();  // for the agent's inline assembly
-  const llvm::Target* target = llvm::TargetRegistry::lookupTarget(TripleWord(kTriple), error);
-  if (!target) return nullptr;
-  llvm::TargetOptions options;
-  return std::unique_ptr<llvm::TargetMachine>(target->createTargetMachine(
-      TripleWord(kTriple), "x86-64", kFeatures, options, llvm::Reloc::PIC_, llvm::CodeModel::Small,
-      llvm::CodeGenOptLevel::Default, /*JIT=*/false));
-}
-
-// One for all modules: its description of the processor takes as long as a small module's code.
-Result<llvm::TargetMachine*> target_machine() {
-  static std::string error;
-  static const std::unique_ptr<llvm::TargetMachine> machine = make_machine(error);
-  if (!machine) return Error{"LLVM makes no code for x86-64: " + error};
-  return machine.get();
-}
-
-// Whoever uses the machine that target_machine() gives: warm_up() may still run when lower() does.
-std::mutex machine_use;
-
-Status emit_file(llvm::Module& module, llvm::raw_pwrite_stream& out, llvm::CodeGenFileType type,
-                 Effort effort) {
-  DJ_TRY(llvm::TargetMachine * machine, target_machine());
-  const std::lock_guard alone(machine_use);
+Status emit_file(Backend& backend, llvm::Module& module, llvm::raw_pwrite_stream& out,
+                 llvm::CodeGenFileType type, Effort effort) {
+  DJ_TRY(const Backend::Lent machine, backend.lend());
   machine->setOptLevel(effort == Effort::Small ? llvm::CodeGenOptLevel::None
                                                : llvm::CodeGenOptLevel::Default);
   machine->setFastISel(effort == Effort::Small);  // what None once sets would stay
@@ -143,22 +100,21 @@ Effort effort_for(size_t handlers) {
   return handlers > kVeryMany ? Effort::Small : Effort::Usual;
 }
 
-Status prepare(llvm::Module& module) {
-  DJ_TRY(llvm::TargetMachine * machine, target_machine());
-  module.setTargetTriple(TripleWord(kTriple));
+Status prepare(Backend& backend, llvm::Module& module) {
+  DJ_TRY(const llvm::TargetMachine* machine, backend.look());
+  module.setTargetTriple(TripleWord(Backend::kTriple));
   module.setDataLayout(machine->createDataLayout());
   module.setPICLevel(llvm::PICLevel::SmallPIC);
   module.setPIELevel(llvm::PIELevel::Small);
   return ok_status();
 }
 
-Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers) {
+Status optimise(Backend& backend, llvm::Module& module, const FixedBytes& fixed, size_t handlers) {
   std::string broken;
   llvm::raw_string_ostream complaint(broken);
   if (llvm::verifyModule(module, &complaint)) return Error{"bug: bad LLVM code: " + broken};
-  DJ_TRY(llvm::TargetMachine * machine, target_machine());
-  const std::lock_guard alone(machine_use);
-  llvm::PassBuilder builder(machine);
+  DJ_TRY(const Backend::Lent machine, backend.lend());
+  llvm::PassBuilder builder(machine.get());
   llvm::LoopAnalysisManager loops;
   llvm::FunctionAnalysisManager functions;
   llvm::CGSCCAnalysisManager graph;
@@ -185,10 +141,10 @@ std::string object_key(const llvm::Module& module, const FixedBytes& fixed, size
   return key;
 }
 
-void warm_up() {
+void warm_up(Backend& backend) {
   llvm::LLVMContext context;
   llvm::Module module("first", context);
-  if (!prepare(module).ok()) return;  // lower() will say why
+  if (!prepare(backend, module).ok()) return;  // lower() will say why
   auto* word = llvm::Type::getInt64Ty(context);
   auto* function =
       llvm::Function::Create(llvm::FunctionType::get(word, {word}, false),
@@ -196,22 +152,22 @@ void warm_up() {
   llvm::IRBuilder<> code(llvm::BasicBlock::Create(context, "", function));
   code.CreateRet(code.CreateAdd(function->getArg(0), code.getInt64(1)));
   // With the agent's attributes: LLVM describes the processor once for each set of them.
-  if (link_hot_agent(module, 0, true, Effort::Usual).ok() && optimise(module, {}, 1).ok())
-    static_cast<void>(emit_object(module, Effort::Usual));
+  if (link_hot_agent(module, 0, true, Effort::Usual).ok() && optimise(backend, module, {}, 1).ok())
+    static_cast<void>(emit_object(backend, module, Effort::Usual));
 }
 
-Result<std::vector<uint8_t>> emit_object(llvm::Module& module, Effort effort) {
+Result<std::vector<uint8_t>> emit_object(Backend& backend, llvm::Module& module, Effort effort) {
   llvm::SmallVector<char, 0> bytes;
   llvm::raw_svector_ostream out(bytes);
-  DJ_TRY_DO(emit_file(module, out, llvm::CodeGenFileType::ObjectFile, effort));
+  DJ_TRY_DO(emit_file(backend, module, out, llvm::CodeGenFileType::ObjectFile, effort));
   return std::vector<uint8_t>(bytes.begin(), bytes.end());
 }
 
-Result<std::string> emit_assembly(const llvm::Module& module, Effort effort) {
+Result<std::string> emit_assembly(Backend& backend, const llvm::Module& module, Effort effort) {
   std::unique_ptr<llvm::Module> copy = llvm::CloneModule(module);  // code generation changes it
   llvm::SmallString<0> text;
   llvm::raw_svector_ostream out(text);
-  DJ_TRY_DO(emit_file(*copy, out, llvm::CodeGenFileType::AssemblyFile, effort));
+  DJ_TRY_DO(emit_file(backend, *copy, out, llvm::CodeGenFileType::AssemblyFile, effort));
   return std::string(text);
 }
 

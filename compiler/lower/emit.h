@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "compiler/lower/backend.h"
 #include "compiler/lower/fold_arena.h"
 
 namespace dj::ir {
@@ -25,20 +26,20 @@ Effort effort_for(size_t handlers);
 Status link_hot_agent(llvm::Module& module, uint64_t arena_base, bool has_rseq, Effort effort);
 
 // Configures data layout and triple; call before code is made.
-Status prepare(llvm::Module& module);
+Status prepare(Backend& backend, llvm::Module& module);
 // Verifies, and optimises in place. Loads of `fixed` bytes become constants.
 // handlers: how many run in the target; the more they are, the more agent functions are called by
 // them instead of compiled into each.
-Status optimise(llvm::Module& module, const FixedBytes& fixed, size_t handlers);
+Status optimise(Backend& backend, llvm::Module& module, const FixedBytes& fixed, size_t handlers);
 // All that optimise() and emit_object() make their object from: the same key, the same object.
 // Call before link_hot_agent(), whose arguments are part of it.
 std::string object_key(const llvm::Module& module, const FixedBytes& fixed, size_t handlers,
                        uint64_t arena_base, bool has_rseq);
 // Sends a function of one instruction the whole way, so that LLVM's code is read and its tables are
 // made before they are waited for. Any thread; a compilation meanwhile waits for its end.
-void warm_up();
-Result<std::vector<uint8_t>> emit_object(llvm::Module& module, Effort effort);
-Result<std::string> emit_assembly(const llvm::Module& module, Effort effort);
+void warm_up(Backend& backend);
+Result<std::vector<uint8_t>> emit_object(Backend& backend, llvm::Module& module, Effort effort);
+Result<std::string> emit_assembly(Backend& backend, const llvm::Module& module, Effort effort);
 // Without attributes, metadata and what is only declared.
 std::string ir_text(const llvm::Module& module);
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // lower(): Plan -> LLVM module -> optimised object. The map of this room.
+#include "compiler/lower/lower.h"
+
 #include <llvm/IR/LLVMContext.h>
 
 #include <algorithm>
@@ -10,15 +12,13 @@
 #include "compiler/lower/handlers.h"
 #include "compiler/lower/llvm_failure.h"
 #include "compiler/lower/own_stack.h"
-#include "compiler/stages/image.h"
 
-namespace dj {
-
+namespace dj::ir {
 namespace {
 
 // What decides, beside the module, what comes out.
 struct Task {
-  ir::FixedBytes fixed;
+  FixedBytes fixed;
   size_t handlers;  // that run in the target
   const Layout& layout;
   bool has_rseq;
@@ -32,57 +32,59 @@ size_t in_target(const Plan& plan) {
 }
 
 std::string key_of(const llvm::Module& module, const Task& task) {
-  return ir::object_key(module, task.fixed, task.handlers, task.layout.base, task.has_rseq);
+  return object_key(module, task.fixed, task.handlers, task.layout.base, task.has_rseq);
 }
 
 // LLVM code that calls agent entries, to the image's object and texts.
-Status compile(llvm::Module& module, const Task& task, const EmitOptions& options, Image& image) {
-  const ir::Effort effort = ir::effort_for(task.handlers);
-  DJ_TRY_DO(ir::link_hot_agent(module, task.layout.base, task.has_rseq, effort));
-  DJ_TRY_DO(ir::optimise(module, task.fixed, task.handlers));
+Status compile(Backend& backend, llvm::Module& module, const Task& task, const EmitOptions& options,
+               Image& image) {
+  const Effort effort = effort_for(task.handlers);
+  DJ_TRY_DO(link_hot_agent(module, task.layout.base, task.has_rseq, effort));
+  DJ_TRY_DO(optimise(backend, module, task.fixed, task.handlers));
   // From here on, what is hot is inlined; the rest is undefined until link().
-  ir::mind_alignment(module);
-  if (options.want_ir) image.ir = ir::ir_text(module);
-  ir::OwnStacks stacks(module, task.layout);
+  mind_alignment(module);
+  if (options.want_ir) image.ir = ir_text(module);
+  OwnStacks stacks(module, task.layout);
   stacks.give_to_callers();
   if (options.want_assembly) {
-    DJ_TRY(image.assembly, ir::emit_assembly(module, effort));
+    DJ_TRY(image.assembly, emit_assembly(backend, module, effort));
   }
-  DJ_TRY(image.object, ir::emit_object(module, effort));
+  DJ_TRY(image.object, emit_object(backend, module, effort));
   if (stacks.give_to_large()) {
-    DJ_TRY(image.object, ir::emit_object(module, effort));
+    DJ_TRY(image.object, emit_object(backend, module, effort));
   }
   return ok_status();
 }
 
 }  // namespace
 
-Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
-                    const EmitOptions& options, std::vector<HandlerAbi>& abis) {
+Result<Image> lower(Backend& backend, const Program& program, const Plan& plan,
+                    const Layout& layout, const EmitOptions& options,
+                    std::vector<HandlerAbi>& abis) {
   auto context = std::make_unique<llvm::LLVMContext>();
   auto module = std::make_unique<llvm::Module>("djtap", *context);
-  DJ_TRY_DO(ir::prepare(*module));
+  DJ_TRY_DO(prepare(backend, *module));
 
-  ir::Unit unit(*module, program, plan, layout);
+  Unit unit(*module, program, plan, layout);
   unit.spans = options.spans;
-  ir::declare_functions(unit);
+  declare_functions(unit);
   abis.clear();
   for (HandlerId id = 0; id < plan.handlers.size(); ++id) {
-    DJ_TRY(HandlerAbi abi, ir::define_handler(unit, id));
+    DJ_TRY(HandlerAbi abi, define_handler(unit, id));
     abis.push_back(std::move(abi));
   }
-  DJ_TRY_DO(ir::define_called_functions(unit));
+  DJ_TRY_DO(define_called_functions(unit));
   // From here on, the script is LLVM code that calls agent entries.
 
   Image image;
   image.spans = std::move(unit.spans);
   const bool keeps = options.kept != nullptr && !options.want_ir && !options.want_assembly;
-  const Task task{ir::fixed_bytes(program, layout), in_target(plan), layout, options.abi.has_rseq};
+  const Task task{fixed_bytes(program, layout), in_target(plan), layout, options.abi.has_rseq};
   const std::string key = keeps ? key_of(*module, task) : "";
   if (keeps) image.object = options.kept->find(key);
   image.is_cached = !image.object.empty();
   if (image.is_cached) return image;
-  const Status done = ir::survive([&] { return compile(*module, task, options, image); });
+  const Status done = survive([&] { return compile(backend, *module, task, options, image); });
   if (!done.ok()) {  // perhaps in the middle of a pass, so that it cannot be freed
     static_cast<void>(module.release());   // NOLINT(bugprone-unused-return-value)
     static_cast<void>(context.release());  // NOLINT(bugprone-unused-return-value)
@@ -92,4 +94,4 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
   return image;
 }
 
-}  // namespace dj
+}  // namespace dj::ir

@@ -3,11 +3,16 @@
 #include <fmt/format.h>
 #include <llvm-c/Core.h>
 
+#include <memory>
+
 #include "compiler/lower/emit.h"
+#include "compiler/lower/lower.h"
 #include "compiler/stages/lowering.h"
 
 namespace dj {
 namespace {
+
+std::shared_ptr<ir::Backend> make_backend() { return std::make_shared<ir::Backend>(); }
 
 // Of the libLLVM that was loaded, which may be a later one than was compiled with.
 std::string llvm_version() {
@@ -21,6 +26,7 @@ std::string llvm_version() {
 
 extern "C" {
 extern const dj::Lowering dj_lowering;
-const dj::Lowering dj_lowering = {DJTAP_VERSION, dj::lower,       dj::link,        dj::link_bytes,
-                                  dj::link_host, dj::ir::warm_up, dj::llvm_version};
+const dj::Lowering dj_lowering = {DJTAP_VERSION,   dj::make_backend, dj::ir::lower,
+                                  dj::link,        dj::link_bytes,   dj::link_host,
+                                  dj::ir::warm_up, dj::llvm_version};
 }

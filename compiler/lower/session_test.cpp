@@ -12,6 +12,7 @@
 
 #include "arch/x86_64/registers.h"
 #include "compiler/check/check.h"
+#include "compiler/lower/lower.h"
 #include "compiler/parse/parse.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/map.h"
@@ -93,7 +94,8 @@ TestSession::TestSession(std::string_view script, SessionOptions options) {
   layout = lay_out(program, plan, options.limits, static_cast<uint32_t>(get_nprocs_conf()),
                    kNominalBase);
   EmitOptions emit{{options.has_rseq}, options.want_texts, options.want_texts};
-  Result<Image> made = lower(program, plan, layout, emit, abis);
+  static ir::Backend backend;  // takes as long to make as a script to compile
+  Result<Image> made = ir::lower(backend, program, plan, layout, emit, abis);
   if (!made.ok()) throw std::runtime_error(made.error().message);
   image = made.take();
 

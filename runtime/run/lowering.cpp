@@ -8,6 +8,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <memory>
 #include <optional>
 
 #include "compiler/base/own_data.h"
@@ -21,7 +22,8 @@ namespace {
 std::optional<SpareThread> loader;
 std::atomic<bool> has_tried{false};  // what follows is the loader's before
 std::atomic<bool> is_awaited{false};
-const Lowering* lowering = nullptr;  // null: not loaded, `failure` says why
+const Lowering* lowering = nullptr;    // null: not loaded, `failure` says why
+std::shared_ptr<ir::Backend> backend;  // for all lower() runs; null: not loaded
 std::string failure;
 
 // Whether memory comes from the C library, not from a library loaded before it (LD_PRELOAD, ASan).
@@ -36,7 +38,7 @@ bool has_own_malloc() {
 // LLVM's 22,000 symbols are first looked for in LLVM, not in djtap and the libraries that it has
 // loaded: 13 ms instead of 22. Not with a second malloc: each half of djtap would have its own, and
 // ASan refuses.
-void load() {
+void load_file() {
   const int first_in_itself = has_own_malloc() ? RTLD_DEEPBIND : 0;
   const Result<std::string>& path = own_lowering();
   if (!path.ok()) return static_cast<void>(failure = path.error().message);
@@ -57,11 +59,16 @@ void load() {
   lowering = theirs;
 }
 
+void load() {
+  if (lowering == nullptr) load_file();
+  if (lowering != nullptr && !backend) backend = lowering->make_backend();
+}
+
 // The loader may go on warming up; what is compiled meanwhile waits for that.
 void wait() {
   is_awaited = true;
   if (loader) has_tried.wait(false);
-  if (lowering == nullptr) load();
+  load();
 }
 
 Error cannot_load() { return Error{failure, Fail::Incomplete}; }
@@ -89,15 +96,16 @@ LoweringThread::LoweringThread(bool wanted) {
     };
     {
       AtEnd loading;
-      if (lowering == nullptr) load();
+      load();
     }
-    if (lowering != nullptr && !is_awaited) lowering->warm_up();
+    if (lowering != nullptr && !is_awaited) lowering->warm_up(*backend);
   });
 }
 
 LoweringThread::~LoweringThread() {
   is_awaited = true;
   loader.reset();
+  backend.reset();
 }
 
 Result<std::string> llvm_version() {
@@ -116,7 +124,7 @@ Result<Image> lower(const Program& program, const Plan& plan, const Layout& layo
                     const EmitOptions& options, std::vector<HandlerAbi>& abis) {
   wait();
   if (lowering == nullptr) return cannot_load();
-  return lowering->lower(program, plan, layout, options, abis);
+  return lowering->lower(*backend, program, plan, layout, options, abis);
 }
 
 Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,

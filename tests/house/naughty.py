@@ -51,12 +51,6 @@ WORDS = {
                "runtime/patch": 1, "runtime/run": 3, "runtime/session": 1, "stdlib": 1},
 }
 
-# Variables of compiler/lower that change while djtap runs: LLVM's description of the processor, made once, and the lock around its use.
-MUTABLE = {
-    "compiler/lower/emit.cpp:error",
-    "compiler/lower/emit.cpp:machine_use",
-}
-
 # Files in which scripts/tidy finds something. The test looks at some files only, so it cannot tell when an entry is no longer needed.
 UNTIDY = {
     "arch/x86_64/whole_function_test.cpp",
