@@ -9,13 +9,7 @@ namespace dj::ir {
 
 namespace {
 
-// What dj_foreach_begin sorts by.
-struct Order {
-  uint32_t sort;      // Foreach::Sort, with the type of what is compared
-  uint32_t argument;  // which key, or which StatOp
-};
-
-Order order_of(const Foreach& node, const Global& array) {
+abi::SortOrder order_of(const Foreach& node, const Global& array) {
   using Sort = Foreach::Sort;
   const bool by_key = node.sort == Sort::Key;
   const Type type = by_key                     ? array.keys[node.sort_key]
@@ -27,7 +21,14 @@ Order order_of(const Foreach& node, const Global& array) {
   const uint32_t argument = by_key                    ? node.sort_key
                             : node.sort == Sort::Stat ? static_cast<uint32_t>(node.sort_stat)
                                                       : 0;
-  return {static_cast<uint32_t>(node.sort) | of_type, argument};
+  return {static_cast<uint32_t>(node.sort) | of_type, argument, node.descending};
+}
+
+llvm::Constant* constant(Code& code, const abi::SortOrder& order) {
+  llvm::Constant* fields[] = {code.number32(order.by), code.number32(order.argument),
+                              code.number32(order.descending)};
+  static_assert(sizeof order == sizeof(uint32_t) * std::size(fields));
+  return code.unit.constant(fields, "order");
 }
 
 // How many rounds at most: none at all when it is negative, -1 for all.
@@ -81,15 +82,14 @@ void lower_node(Body& body, const Stmt&, const Loop& node) {
 
 void lower_node(Body& body, const Stmt&, const Foreach& node) {
   Code& code = body.code();
-  const Order order = order_of(node, code.unit.program.globals[node.array]);
+  const abi::SortOrder order = order_of(node, code.unit.program.globals[node.array]);
   llvm::Value* slice = keys(body, node.slice);
   llvm::Value* limit = limit_of(body, node);
   llvm::Value* iterators = code.context_field(offsetof(abi::Context, iterators));
   llvm::Value* iterators_before = code.load32(iterators);
-  llvm::Value* iterator = code.call(
-      "dj_foreach_begin", {code.context(), map(code, node.array), code.number32(order.sort),
-                           code.number32(order.argument), code.number32(node.descending), limit,
-                           slice, given_keys(code, node.slice)});
+  llvm::Value* iterator =
+      code.call("dj_foreach_begin", {code.context(), map(code, node.array), constant(code, order),
+                                     limit, slice, given_keys(code, node.slice)});
   code.leave_if(code.b.CreateIsNull(iterator));
   size_t key_count = code.unit.program.globals[node.array].keys.size();
   llvm::AllocaInst* keys = code.slot(code.unit.word, "keys", static_cast<uint32_t>(key_count));

@@ -36,7 +36,7 @@ constexpr EntryRow kEntries[] = {
     {"dj_map_take", "lpp"},
     {"dj_map_move", "vpp"},
     {"dj_stat_move", "vppip"},
-    {"dj_foreach_begin", "pppiiilpi"},
+    {"dj_foreach_begin", "pppplpi"},
     {"dj_slice_has", "lppi"},
     {"dj_slice_delete", "vppi"},
     {"dj_slice_stat_read", "lppiip"},
@@ -152,12 +152,17 @@ llvm::Constant* Unit::text(const std::string& text) {
   if (found != texts_.end()) return found->second;
   llvm::Constant* fields[] = {number32(static_cast<uint32_t>(text.size())),
                               llvm::ConstantDataArray::getString(context, text, false)};
+  llvm::Constant* made = constant(fields, "text");
+  texts_.emplace(text, made);
+  return made;
+}
+
+llvm::Constant* Unit::constant(llvm::ArrayRef<llvm::Constant*> fields, const char* name) {
   llvm::Constant* value = llvm::ConstantStruct::getAnon(context, fields);
   auto* global = new llvm::GlobalVariable(module, value->getType(), true,
-                                          llvm::GlobalValue::PrivateLinkage, value, "text");
+                                          llvm::GlobalValue::PrivateLinkage, value, name);
   global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
   global->setAlignment(llvm::Align(4));
-  texts_.emplace(text, global);
   return global;
 }
 

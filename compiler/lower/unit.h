@@ -45,6 +45,8 @@ class Unit {
                                bool returns_string, bool returns_void);
   // A Str with this text in the module's read-only data.
   llvm::Constant* text(const std::string& text);
+  // A structure of these 32-bit and smaller fields in the module's read-only data.
+  llvm::Constant* constant(llvm::ArrayRef<llvm::Constant*> fields, const char* name);
   // Address of the ArenaRef<const Str> to the interned Str of `text` (one of
   // Layout::constant_texts).
   uint64_t constant_ref(const std::string& text) const;

@@ -50,6 +50,11 @@ void map_each(Arena arena, const Map* map, Visit visit) {
 
 namespace dj {
 
+inline void* begin_walk(abi::Context* ctx, const abi::Map* map, const abi::SortOrder& order,
+                        int64_t limit, const uint64_t* keys, uint32_t given) {
+  return dj_foreach_begin(ctx, map, &order, limit, keys, given);
+}
+
 constexpr uint64_t kTestRingBytes = 1 << 16, kTestHandlers = 8;
 
 class TestArena : public testing::Test {

@@ -68,11 +68,10 @@ bool was_reused(const abi::Map* map) {
                                 abi::map_used(agent::place(), map);
 }
 
-void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint32_t room,
-                   agent::Slice slice) {
-  uint32_t sort = sort_flags & ~(abi::kSortText | abi::kSortDouble);
-  uint32_t text = (sort_flags & abi::kSortText) != 0;
-  bool is_double = (sort_flags & abi::kSortDouble) != 0;
+void take_snapshot(Iterator* made, const abi::SortOrder& order, uint32_t room, agent::Slice slice) {
+  uint32_t sort = order.by & ~(abi::kSortText | abi::kSortDouble);
+  uint32_t text = (order.by & abi::kSortText) != 0;
+  bool is_double = (order.by & abi::kSortDouble) != 0;
   const abi::Map* map = made->map;
   uint32_t used = abi::map_used(agent::place(), map);
   uint64_t left = agent::steps_for_all(map);
@@ -84,8 +83,8 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
     if (sort == abi::kSortNone) {
       element.sort =
           -int64_t{abi::map_age(agent::place(), map, abi::map_node(agent::place(), map, i))};
-    } else if (sort == abi::kSortKey && sort_arg < map->key_count) {
-      element.sort = static_cast<int64_t>(keys[sort_arg]);
+    } else if (sort == abi::kSortKey && order.argument < map->key_count) {
+      element.sort = static_cast<int64_t>(keys[order.argument]);
     } else if (sort == abi::kSortValue) {
       element.sort = static_cast<int64_t>(
           abi::map_value(agent::place(), map, abi::map_node(agent::place(), map, i)));
@@ -93,7 +92,7 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
       abi::Stat* stat = abi::map_node_stat(map, abi::map_node(agent::place(), map, i));
       uint32_t empty;
       element.sort =
-          agent::stat_derived([&](auto visit) { visit(stat); }, map->shape, sort_arg, &empty);
+          agent::stat_derived([&](auto visit) { visit(stat); }, map->shape, order.argument, &empty);
     }
     if (is_double) element.sort = abi::double_order(static_cast<uint64_t>(element.sort));
     if (text) {
@@ -107,8 +106,8 @@ void take_snapshot(Iterator* made, uint32_t sort_flags, uint32_t sort_arg, uint3
 
 }  // namespace
 
-void* dj_foreach_begin(abi::Context* ctx, const abi::Map* map, uint32_t sort, uint32_t sort_arg,
-                       uint32_t descending, int64_t limit, const uint64_t* keys, uint32_t given) {
+void* dj_foreach_begin(abi::Context* ctx, const abi::Map* map, const abi::SortOrder* order,
+                       int64_t limit, const uint64_t* keys, uint32_t given) {
   uint32_t room = abi::map_used(agent::place(), map);
   uint64_t bytes = sizeof(Iterator) + uint64_t{room} * sizeof(Element);
   uint64_t strings =
@@ -121,9 +120,9 @@ void* dj_foreach_begin(abi::Context* ctx, const abi::Map* map, uint32_t sort, ui
   ctx->iterators = (outer - static_cast<uint32_t>(bytes)) & ~7u;
   auto* made = reinterpret_cast<Iterator*>(ctx->scratch + ctx->iterators);
   *made = {ctx, map, outer, 0, 0, 0, {}};
-  take_snapshot(made, sort, sort_arg, room, {keys, given});
-  if (sort != abi::kSortNone || was_reused(map))
-    sort_elements(made->elements, made->count, descending != 0);
+  take_snapshot(made, *order, room, {keys, given});
+  if (order->by != abi::kSortNone || was_reused(map))
+    sort_elements(made->elements, made->count, order->descending != 0);
   if (limit >= 0 && limit < made->count) made->count = static_cast<uint32_t>(limit);
   return made;
 }

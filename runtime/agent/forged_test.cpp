@@ -126,7 +126,7 @@ class Forged : public TestArena {
   void walk(abi::Context* ctx, const abi::Map* map) {
     uint64_t keys[2] = {};
     const uint32_t sort = abi::kSortKey | (random_() % 2 != 0 ? abi::kSortText : 0u);
-    void* each = dj_foreach_begin(ctx, map, sort, 0, 0, -1, keys, 0);
+    void* each = begin_walk(ctx, map, {sort, 0, 0}, -1, keys, 0);
     if (each == nullptr) {
       ctx->raised = 0;
       return;

@@ -111,7 +111,7 @@ TEST_F(Growing, ForeachSeesTheSums) {
     for (uint64_t i = 0; i < key; ++i) add(map, key, kAdd, 10);
   }
   abi::Context* ctx = dj_enter(0);
-  void* loop = dj_foreach_begin(ctx, map, abi::kSortValue, 0, 1, 3, nullptr, 0);
+  void* loop = begin_walk(ctx, map, {abi::kSortValue, 0, 1}, 3, nullptr, 0);
   uint64_t key;
   int64_t value;
   for (int64_t wanted = 9; wanted > 6; --wanted) {

@@ -265,7 +265,7 @@ TEST_F(Maps, ForeachSortsAndLimits) {
   ASSERT_NE(ctx, nullptr);
   uint64_t keys[2];
   int64_t value, before = INT64_MAX;
-  void* by_value = dj_foreach_begin(ctx, map, abi::kSortValue, 0, 1, 10, nullptr, 0);
+  void* by_value = begin_walk(ctx, map, {abi::kSortValue, 0, 1}, 10, nullptr, 0);
   uint32_t seen = 0;
   for (; dj_foreach_next(by_value, keys, &value); ++seen) {
     EXPECT_LT(value, before);
@@ -274,14 +274,14 @@ TEST_F(Maps, ForeachSortsAndLimits) {
   EXPECT_EQ(seen, 10u);
   EXPECT_EQ(value, 15);
   std::string last;
-  void* by_text = dj_foreach_begin(ctx, map, abi::kSortKey | abi::kSortText, 1, 0, -1, nullptr, 0);
+  void* by_text = begin_walk(ctx, map, {abi::kSortKey | abi::kSortText, 1, 0}, -1, nullptr, 0);
   for (seen = 0; dj_foreach_next(by_text, keys, &value); ++seen) {
     std::string now = text(abi::str_at(&header(), keys[1]));
     EXPECT_LT(last, now);
     last = now;
     uint64_t gone[2] = {(keys[0] + 1) % 50, 0};
-    void* inner = dj_foreach_begin(ctx, map, abi::kSortNone, 0, 0, 1, nullptr,
-                                   0);  // left without its end, 50 times
+    void* inner = begin_walk(ctx, map, {abi::kSortNone, 0, 0}, 1, nullptr,
+                             0);  // left without its end, 50 times
     EXPECT_EQ(dj_foreach_next(inner, gone, &value), 1u);
   }
   EXPECT_EQ(seen, 50u);
@@ -294,7 +294,7 @@ TEST_F(Maps, ForeachPassesOverWhatIsGone) {
   const abi::Map* map = make_map(16, 1);
   for (uint64_t key = 0; key < 10; ++key) dj_map_set(map, &key, 1);
   abi::Context* ctx = dj_enter(0);
-  void* all = dj_foreach_begin(ctx, map, abi::kSortKey, 0, 0, -1, nullptr, 0);
+  void* all = begin_walk(ctx, map, {abi::kSortKey, 0, 0}, -1, nullptr, 0);
   for (uint64_t key = 5; key < 10; ++key) dj_map_delete(map, &key);
   uint64_t key = 77;
   dj_map_set(map, &key, 1);  // in the node of a deleted one
@@ -309,7 +309,7 @@ TEST_F(Maps, ForeachWithoutRoomRaises) {
   const abi::Map* map = make_map(2000, 1);
   for (uint64_t key = 0; key < 2000; ++key) dj_map_set(map, &key, 1);
   abi::Context* ctx = dj_enter(0);
-  EXPECT_EQ(dj_foreach_begin(ctx, map, abi::kSortNone, 0, 0, -1, nullptr, 0), nullptr);
+  EXPECT_EQ(begin_walk(ctx, map, {abi::kSortNone, 0, 0}, -1, nullptr, 0), nullptr);
   EXPECT_EQ(ctx->raised, 1u);
   EXPECT_EQ(words().error_count, 1u);
   dj_leave(ctx);

@@ -49,4 +49,12 @@ static_assert(offsetof(Context, raised) == 16);
 // What foreach sorts by; kSortText and kSortDouble say what the key or value is.
 enum Sort : uint32_t { kSortNone, kSortKey, kSortValue, kSortStat, kSortText = 4, kSortDouble = 8 };
 
+// SortOrder says in which order a foreach visits an array's elements. The lowerer writes each one
+// into the handlers' constants.
+struct SortOrder {
+  uint32_t by;          // Sort, with kSortText where the key or value is a string, kSortDouble ...
+  uint32_t argument;    // kSortKey: the key's number; kSortStat: dj_stat_read's op
+  uint32_t descending;  // 1: the largest first
+};
+
 }  // namespace dj::abi

@@ -69,13 +69,11 @@ void dj_stat_move(dj::abi::Stat* from, dj::abi::Stat* to, uint32_t stride,
                   const dj::abi::StatShape* shape);
 
 // --- iteration over arrays (cold) ---
-// sort: abi::Sort, with kSortText where the key or value is a string, kSortDouble where a double;
-// `sort_arg`: the key's number, or the statistic as dj_stat_read's op. limit < 0: none. Returns an
-// iterator in the context's scratch, or null (raised: no scratch left). The set of elements is
-// fixed here; an element deleted later is passed over. Only elements whose key i is keys[i] for
-// each bit i of `given`.
-void* dj_foreach_begin(dj::abi::Context* ctx, const dj::abi::Map* map, uint32_t sort,
-                       uint32_t sort_arg, uint32_t descending, int64_t limit, const uint64_t* keys,
+// Returns an iterator in the context's scratch, or null (raised: no scratch left). limit < 0: none.
+// The set of elements is fixed here; an element deleted later is passed over. Only elements whose
+// key i is keys[i] for each bit i of `given`.
+void* dj_foreach_begin(dj::abi::Context* ctx, const dj::abi::Map* map,
+                       const dj::abi::SortOrder* order, int64_t limit, const uint64_t* keys,
                        uint32_t given);
 // Next element: its keys to `keys`, its value (Int, Str) to *value; 0 at the end.
 uint32_t dj_foreach_next(void* iterator, uint64_t* keys, int64_t* value);

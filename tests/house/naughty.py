@@ -21,11 +21,6 @@ PRESCRIBED_MEMBERS = {
     "stdlib/build_id.cpp:FileHeader": "the header of an ELF file",
 }
 
-# "path:function" with more than 6 parameters.
-MANY_PARAMETERS = {
-    "runtime/agent/foreach.cpp:dj_foreach_begin",
-}
-
 # "path:class" with more than 12 data members.
 MANY_MEMBERS = {
     "arch/x86_64/decode.h:Head",
