@@ -194,8 +194,8 @@ bool histogram_bounds(Binder& binder, const ast::At& a, Global& global) {
   std::optional<Span>& first =
       binder.notes.facts.globals[static_cast<size_t>(&global - binder.program.globals.data())]
           .linear;
-  if (global.hist_linear) {
-    const Linear& known = *global.hist_linear;
+  if (global.asked.hist_linear) {
+    const Linear& known = *global.asked.hist_linear;
     if (known.start == start && known.stop == stop && known.step == step) return true;
     Diag& diag = binder.diags.error(
         "DJ2106", span,
@@ -204,7 +204,7 @@ bool histogram_bounds(Binder& binder, const ast::At& a, Global& global) {
     diag.labels.push_back({*first, "first asked here"});
     return false;
   }
-  global.hist_linear = Linear{start, stop, step};
+  global.asked.hist_linear = Linear{start, stop, step};
   first = span;
   return true;
 }
@@ -245,8 +245,8 @@ ExprPtr bind_histogram(Binder& binder, const ast::At& a, Span at_span, Span span
     if (!bits) return poison(span);
   }
   const bool linear = a.op == "hist_linear";
-  global.percentiles |= *bits > 0;
-  global.hist_log |= !linear && *bits == 0;
+  global.asked.percentiles |= *bits > 0;
+  global.asked.hist_log |= !linear && *bits == 0;
   return make(PrintHist{linear, std::move(where), *bits, printed}, span,
               printed ? Type::Void : Type::Str);
 }

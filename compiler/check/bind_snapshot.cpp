@@ -32,8 +32,8 @@ GlobalId snapshot_copy(Binder& binder, GlobalId from) {
   Global copy{.name = source.name + "@snapshot", .span = source.span};
   copy.value = source.value;
   copy.keys = source.keys;
-  copy.capacity = source.capacity;
-  copy.hist_linear = source.hist_linear;
+  copy.array.capacity = source.array.capacity;
+  copy.asked.hist_linear = source.asked.hist_linear;
   auto id = static_cast<GlobalId>(binder.program.globals.size());
   binder.program.globals.push_back(std::move(copy));
   GlobalFacts facts = binder.notes.facts.globals[from];
@@ -119,19 +119,19 @@ void share_snapshot_shapes(Program& program, const Notes& notes, Diags& diags) {
   auto give = [&](GlobalId from_id, GlobalId to_id) {
     const Global& from = program.globals[from_id];
     Global& to = program.globals[to_id];
-    to.hist_log |= from.hist_log;
-    to.variance |= from.variance;
-    to.percentiles |= from.percentiles;
-    if (!from.hist_linear) return;
-    const Linear& a = *from.hist_linear;
-    if (!to.hist_linear) to.hist_linear = a;
-    const Linear& b = *to.hist_linear;
+    to.asked.hist_log |= from.asked.hist_log;
+    to.asked.variance |= from.asked.variance;
+    to.asked.percentiles |= from.asked.percentiles;
+    if (!from.asked.hist_linear) return;
+    const Linear& a = *from.asked.hist_linear;
+    if (!to.asked.hist_linear) to.asked.hist_linear = a;
+    const Linear& b = *to.asked.hist_linear;
     if (a.start == b.start && a.stop == b.stop && a.step == b.step) return;
     Diag& diag =
         diags.error("DJ2106", *notes.facts.globals[to_id].linear,
                     fmt::format("a snapshot of `{}` has the bounds of its @hist_linear", to.name));
     diag.labels.push_back({*notes.facts.globals[from_id].linear, "other bounds in the snapshot"});
-    to.hist_linear = a;  // said once
+    to.asked.hist_linear = a;  // said once
   };
   for (auto pair = notes.snapshots.rbegin(); pair != notes.snapshots.rend(); ++pair)
     give(pair->second, pair->first);

@@ -18,7 +18,7 @@ GlobalId array_or_global(const Expr& place) {
 
 int64_t bucket_count(Binder& binder, const PrintHist* hist) {
   if (hist == nullptr || !hist->linear) return abi::kLogShown;
-  const Linear& linear = *binder.program.globals[array_or_global(*hist->place)].hist_linear;
+  const Linear& linear = *binder.program.globals[array_or_global(*hist->place)].asked.hist_linear;
   return (linear.stop - linear.start) / linear.step + 3;  // one below, one above
 }
 
@@ -163,7 +163,8 @@ class BucketLoop {
 
 void want_stat(Binder& binder, GlobalId global, StatOp op) {
   Global& wanted = binder.program.globals[global];
-  if (op > StatOp::Avg) (op == StatOp::Variance ? wanted.variance : wanted.percentiles) = true;
+  if (op > StatOp::Avg)
+    (op == StatOp::Variance ? wanted.asked.variance : wanted.asked.percentiles) = true;
 }
 
 ExprPtr bind_stat(Binder& binder, StatOp op, const ast::At& a, Span span) {

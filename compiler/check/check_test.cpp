@@ -136,18 +136,19 @@ TEST(Check, WhatIsNeverDeletedFromGrows) {
     Checked checked = good(each.script);
     const Global* n = find_global(checked, "n");
     ASSERT_NE(n, nullptr);
-    EXPECT_EQ(n->grows, each.grows);
-    EXPECT_EQ(n->sums, each.sums);
+    EXPECT_EQ(n->array.grows, each.grows);
+    EXPECT_EQ(n->array.sums, each.sums);
   }
 }
 
 // It is emptied for each snapshot, though no statement of the script says so.
 TEST(Check, ASnapshotsCopyDoesNotGrow) {
-  Checked checked = good("global n probe func(\"f\") { n[1]++ } probe end { snapshot(n) { n[1]++ } }");
+  Checked checked =
+      good("global n probe func(\"f\") { n[1]++ } probe end { snapshot(n) { n[1]++ } }");
   const Global* copy = find_global(checked, "n@snapshot");
   ASSERT_NE(copy, nullptr);
-  EXPECT_FALSE(copy->grows);
-  EXPECT_FALSE(copy->sums);
+  EXPECT_FALSE(copy->array.grows);
+  EXPECT_FALSE(copy->array.sums);
 }
 
 struct Shown {

@@ -291,14 +291,14 @@ std::string dump_global(const Global& global) {
   if (const std::string* text = std::get_if<std::string>(&global.init)) {
     out += " = " + quoted(*text);
   }
-  if (global.capacity != 0) out += fmt::format(" capacity {}", global.capacity);
-  if (global.wrap) out += " wrap";
-  if (global.sums) out += " sums";
-  if (global.variance) out += " variance";
-  if (global.percentiles) out += " percentiles";
-  if (global.hist_log) out += " hist_log";
-  if (global.hist_linear) {
-    const Linear& l = *global.hist_linear;
+  if (global.array.capacity != 0) out += fmt::format(" capacity {}", global.array.capacity);
+  if (global.array.wrap) out += " wrap";
+  if (global.array.sums) out += " sums";
+  if (global.asked.variance) out += " variance";
+  if (global.asked.percentiles) out += " percentiles";
+  if (global.asked.hist_log) out += " hist_log";
+  if (global.asked.hist_linear) {
+    const Linear& l = *global.asked.hist_linear;
     out += fmt::format(" hist_linear {}..{} by {}", l.start, l.stop, l.step);
   }
   if (global.implicit) out += " implicit";

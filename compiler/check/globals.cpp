@@ -65,7 +65,7 @@ void read_init(const ast::GlobalDecl& decl, Global& global) {
 
 void check_declaration(const ast::GlobalDecl& decl, Global& global, GlobalFacts& facts,
                        Diags& diags) {
-  global.wrap = decl.wrap && facts.indexed;
+  global.array.wrap = decl.wrap && facts.indexed;
   // One of a tapset may have no use, where those of the functions that a script calls have none.
   const bool is_plain = facts.number || facts.aggregate || decl.init;
   if (decl.wrap && !facts.indexed && is_plain) {
@@ -92,7 +92,7 @@ void check_declaration(const ast::GlobalDecl& decl, Global& global, GlobalFacts&
     diag.help = fmt::format("`global {}` without a size takes the default", decl.name);
     return;
   }
-  global.capacity = decl.capacity.value_or(0);
+  global.array.capacity = decl.capacity.value_or(0);
   if (decl.capacity && !facts.indexed && is_plain) {
     Diag& diag = diags.error("DJ2024", decl.span,
                              fmt::format("`{}` has a size but is not used as an array", decl.name));

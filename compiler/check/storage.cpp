@@ -86,10 +86,10 @@ void choose_storage(const ast::Script& script, const Uses& uses, Program& progra
     global.ever_written =
         std::any_of(list.begin(), list.end(), [](const NameUse& u) { return is_write(u.use); });
     // A snapshot's copy, which the script does not name, is emptied for each snapshot.
-    global.grows = found != uses.names.end() && !global.wrap && !is_deleted(list);
+    global.array.grows = found != uses.names.end() && !global.array.wrap && !is_deleted(list);
     if (!global.keys.empty()) {
       global.storage = Storage::Array;
-      global.sums = global.grows && global.value == Type::Int && only_adds(list);
+      global.array.sums = global.array.grows && global.value == Type::Int && only_adds(list);
     } else if (global.value == Type::Stat) {
       global.storage = Storage::Stats;
     } else {

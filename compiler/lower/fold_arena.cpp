@@ -23,8 +23,8 @@ FixedBytes fixed_bytes(const Program& program, const Layout& layout) {
   add(layout.base, layout.header, offsetof(abi::Header, trap_table));
   abi::Strings strings = {};
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  abi::strings_init(&strings, layout.string_data - layout.base, string_bytes,
-                    layout.string_constants - layout.base, string_bytes);
+  abi::strings_init(&strings, layout.strings.data - layout.base, string_bytes,
+                    layout.strings.constants - layout.base, string_bytes);
   add(layout.header.strings.address(layout.arena()), strings,
       offsetof(abi::Strings, constants_used));
   for (size_t i = 0; i < program.globals.size(); ++i) {

@@ -239,7 +239,7 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   bool host = handler.role == Handler::Role::Host;
   Needs needs = needs_of(unit.program, handler);
   HandlerAbi abi;
-  bool follows = unit.waits[id];
+  bool follows = unit.handlers.waits[id];
   if (!host) abi = HandlerAbi{stack_registers(handler, needs.stack), needs.site || follows};
   const std::string name = fmt::format("dj_handler_{}", id);
   llvm::Function* function =
@@ -258,12 +258,12 @@ Result<HandlerAbi> define_handler(Unit& unit, HandlerId id) {
   Machine machine;
   if (!host) machine = machine_of(unit, function, b, handler, abi);
   std::optional<CallTaker> taker;
-  if (follows || unit.of_calls[id])
+  if (follows || unit.handlers.of_calls[id])
     machine.entry = taker.emplace(unit, body, id, machine.rsp).take();
   body.set_machine(handler, machine);
-  const bool until_exit = unit.target_ends && handler.role == Handler::Role::Body;
+  const bool until_exit = unit.handlers.target_ends && handler.role == Handler::Role::Body;
   if (until_exit) only_before_exit(unit, body);
-  const bool of_children = unit.of_children[id];
+  const bool of_children = unit.handlers.of_children[id];
   if (of_children) only_in_children(unit, body);
   llvm::Value* context = nullptr;
   if (probe.hits && !capture) {

@@ -139,16 +139,16 @@ void TestSession::format_arena() {
     }
   }
   format_tables();
-  for (size_t i = 0; i < layout.constant_texts.size(); ++i) {
-    *reinterpret_cast<uint32_t*>(layout.constant_words[i]) =
-        static_cast<uint32_t>(interned(layout.constant_texts[i]));
+  for (size_t i = 0; i < layout.strings.texts.size(); ++i) {
+    *reinterpret_cast<uint32_t*>(layout.strings.words[i]) =
+        static_cast<uint32_t>(interned(layout.strings.texts[i]));
   }
 }
 
 void TestSession::format_tables() {
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  abi::strings_init(layout.header.strings.get(layout.arena()), layout.string_data - layout.base,
-                    string_bytes, layout.string_constants - layout.base, string_bytes);
+  abi::strings_init(layout.header.strings.get(layout.arena()), layout.strings.data - layout.base,
+                    string_bytes, layout.strings.constants - layout.base, string_bytes);
   if (layout.header.captures.is_set())
     abi::captures_init(layout.header.captures.get(layout.arena()),
                        layout.capture_data - layout.base, plan.handlers.size());

@@ -10,7 +10,7 @@
 
 namespace dj::ir {
 
-// text: one of Layout::constant_texts.
+// text: one of Layout::strings.texts.
 Value literal(Code& code, const std::string& text);
 Value intern(Code& code, Value string);
 // What the StrWord refers to, as abi::str_at() says it; whatever the word is, that lies in the

@@ -48,7 +48,7 @@ void CallTaker::leave_without(llvm::Value* taken) {
 
 // A call that began before the probe was there is not kept: only entry values are missed then.
 void CallTaker::take_own(llvm::Value* values) {
-  if (!unit_.of_calls[id_]) return;
+  if (!unit_.handlers.of_calls[id_]) return;
   llvm::Value* taken = call("dj_capture_take", values);
   if (!unit_.plan.handlers[id_].capture.values.empty()) leave_without(taken);
 }
@@ -58,7 +58,7 @@ llvm::Value* CallTaker::take() {
   const ReturnCapture& capture = unit_.plan.handlers[id_].capture;
   auto words = static_cast<uint32_t>(capture.words());
   llvm::AllocaInst* values = body_.code().slot(unit_.word, "entry_values", std::max(words, 1u));
-  if (!unit_.waits[id_]) {
+  if (!unit_.handlers.waits[id_]) {
     take_own(values);
     return values;
   }

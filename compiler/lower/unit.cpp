@@ -87,22 +87,25 @@ constexpr EntryRow kEntries[] = {
 
 }  // namespace
 
+HandlerNeeds::HandlerNeeds(const Program& program, const Plan& plan)
+    : waits(handlers_that_wait(plan)),
+      of_calls(handlers_of_calls(plan)),
+      of_children(handlers_of_children(plan)),
+      target_ends(target_ends_session(program, plan)) {}
+
 Unit::Unit(llvm::Module& module, const Program& program, const Plan& plan, const Layout& layout)
     : program(program),
       plan(plan),
       layout(layout),
-      waits(handlers_that_wait(plan)),
-      of_calls(handlers_of_calls(plan)),
-      of_children(handlers_of_children(plan)),
-      target_ends(target_ends_session(program, plan)),
+      handlers(program, plan),
       module(module),
       context(module.getContext()),
       word(llvm::Type::getInt64Ty(context)),
       half(llvm::Type::getInt32Ty(context)),
       pointer(llvm::PointerType::get(context, 0)) {
-  CHECK(layout.constant_texts.size() == layout.constant_words.size());
-  for (size_t i = 0; i < layout.constant_texts.size(); ++i) {
-    constants_.emplace(layout.constant_texts[i], layout.constant_words[i]);
+  CHECK(layout.strings.texts.size() == layout.strings.words.size());
+  for (size_t i = 0; i < layout.strings.texts.size(); ++i) {
+    texts_.in_arena.emplace(layout.strings.texts[i], layout.strings.words[i]);
   }
 }
 
@@ -148,12 +151,12 @@ llvm::FunctionCallee Unit::builtin(const Builtin& row, std::string_view paramete
 }
 
 llvm::Constant* Unit::text(const std::string& text) {
-  auto found = texts_.find(text);
-  if (found != texts_.end()) return found->second;
+  auto found = texts_.in_module.find(text);
+  if (found != texts_.in_module.end()) return found->second;
   llvm::Constant* fields[] = {number32(static_cast<uint32_t>(text.size())),
                               llvm::ConstantDataArray::getString(context, text, false)};
   llvm::Constant* made = constant(fields, "text");
-  texts_.emplace(text, made);
+  texts_.in_module.emplace(text, made);
   return made;
 }
 
@@ -167,8 +170,8 @@ llvm::Constant* Unit::constant(llvm::ArrayRef<llvm::Constant*> fields, const cha
 }
 
 uint64_t Unit::constant_ref(const std::string& text) const {
-  auto found = constants_.find(text);
-  CHECK(found != constants_.end());
+  auto found = texts_.in_arena.find(text);
+  CHECK(found != texts_.in_arena.end());
   return found->second;
 }
 

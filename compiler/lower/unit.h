@@ -20,6 +20,16 @@
 
 namespace dj::ir {
 
+// HandlerNeeds says what handlers do beside what their probes say, by HandlerId.
+struct HandlerNeeds {
+  HandlerNeeds(const Program& program, const Plan& plan);
+
+  const std::vector<bool> waits;        // handlers_that_wait()
+  const std::vector<bool> of_calls;     // handlers_of_calls()
+  const std::vector<bool> of_children;  // handlers_of_children()
+  const bool target_ends;               // target_ends_session()
+};
+
 class Unit {
  public:
   Unit(llvm::Module& module, const Program& program, const Plan& plan, const Layout& layout);
@@ -27,10 +37,7 @@ class Unit {
   const Program& program;
   const Plan& plan;
   const Layout& layout;
-  const std::vector<bool> waits;        // handlers_that_wait()
-  const std::vector<bool> of_calls;     // handlers_of_calls()
-  const std::vector<bool> of_children;  // handlers_of_children()
-  const bool target_ends;               // target_ends_session()
+  const HandlerNeeds handlers;
   llvm::Module& module;
   llvm::LLVMContext& context;
   llvm::Type* const word;  // i64: every script value
@@ -48,7 +55,7 @@ class Unit {
   // A structure of these 32-bit and smaller fields in the module's read-only data.
   llvm::Constant* constant(llvm::ArrayRef<llvm::Constant*> fields, const char* name);
   // Address of the ArenaRef<const Str> to the interned Str of `text` (one of
-  // Layout::constant_texts).
+  // Layout::strings.texts).
   uint64_t constant_ref(const std::string& text) const;
   uint32_t span_index(Span span);
   llvm::Constant* address(uint64_t arena_address) const;  // as a pointer constant
@@ -58,8 +65,10 @@ class Unit {
  private:
   llvm::FunctionCallee declare(std::string_view name, std::string_view kinds);
 
-  std::map<std::string, uint64_t, std::less<>> constants_;
-  std::map<std::string, llvm::Constant*, std::less<>> texts_;
+  struct Texts {
+    std::map<std::string, uint64_t, std::less<>> in_arena;  // address of the ArenaRef<const Str>
+    std::map<std::string, llvm::Constant*, std::less<>> in_module;
+  } texts_;
 };
 
 }  // namespace dj::ir

@@ -74,7 +74,7 @@ struct BodyFacts {
   }
   void operator()(const Stmt& stmt) {
     if (const auto* loop = std::get_if<Foreach>(&stmt.node)) {
-      int64_t capacity = program.globals[loop->array].capacity;
+      int64_t capacity = program.globals[loop->array].array.capacity;
       snapshot_bytes += kPage + kSnapshotBytes * (capacity > 0 ? capacity : limits.max_map_entries);
     }
     for_each_child(stmt, *this);
@@ -83,9 +83,9 @@ struct BodyFacts {
 
 abi::StatShape stat_shape(const Global& global) {
   abi::StatShape shape = {};
-  shape.has_log = global.hist_log;
-  if (global.hist_linear) {
-    const Linear& linear = *global.hist_linear;
+  shape.has_log = global.asked.hist_log;
+  if (global.asked.hist_linear) {
+    const Linear& linear = *global.asked.hist_linear;
     int64_t buckets = linear.step > 0 && linear.stop >= linear.start
                           ? (linear.stop - linear.start) / linear.step
                           : 0;
@@ -93,10 +93,12 @@ abi::StatShape stat_shape(const Global& global) {
     shape.linear_start = linear.start;
     shape.linear_step = linear.step;
   }
-  shape.extras = (global.variance ? abi::kStatSquares : 0) |
-                 (global.percentiles ? abi::kStatFine : 0) | (global.grows ? abi::kStatGrows : 0);
+  shape.extras = (global.asked.variance ? abi::kStatSquares : 0) |
+                 (global.asked.percentiles ? abi::kStatFine : 0) |
+                 (global.array.grows ? abi::kStatGrows : 0);
   uint64_t words = (shape.has_log ? abi::kLogBuckets : 0) + shape.linear_count +
-                   (global.variance ? 2 : 0) + (global.percentiles ? abi::kFineBuckets : 0);
+                   (global.asked.variance ? 2 : 0) +
+                   (global.asked.percentiles ? abi::kFineBuckets : 0);
   shape.bytes = static_cast<uint32_t>(sizeof(abi::Stat) + 8 * words);
   return shape;
 }
@@ -148,9 +150,9 @@ void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, 
   for (const Global& global : program.globals) {
     if (const auto* text = std::get_if<std::string>(&global.init)) texts.insert(*text);
   }
-  layout.constant_texts.assign(texts.begin(), texts.end());
-  for (size_t i = 0; i < layout.constant_texts.size(); ++i) {
-    layout.constant_words.push_back(cursor.take(sizeof(uint32_t), sizeof(uint32_t)));
+  layout.strings.texts.assign(texts.begin(), texts.end());
+  for (size_t i = 0; i < layout.strings.texts.size(); ++i) {
+    layout.strings.words.push_back(cursor.take(sizeof(uint32_t), sizeof(uint32_t)));
   }
 }
 
@@ -158,7 +160,7 @@ void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, 
 void lay_out_strings(Layout& layout, Cursor& cursor) {
   const auto bytes = static_cast<uint64_t>(layout.limits.string_bytes);
   layout.header.strings.offset = cursor.take_ref(sizeof(abi::Strings), kLine);
-  layout.string_constants = cursor.take(bytes, kPage);
+  layout.strings.constants = cursor.take(bytes, kPage);
 }
 
 void lay_out_contexts(uint64_t snapshot_bytes, Layout& layout) {
@@ -218,9 +220,9 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
     header.captures.offset = cursor.take_ref(sizeof(abi::Captures), kLine);
   header.debug_entry.offset = cursor.take_ref(sizeof(abi::DebugEntry), kLine);
   if (stack_bytes > 0) header.stack_tables.offset = cursor.take_ref(stack_bytes, kPage);
-  layout.dlopened_traps = dlopened ? kDlopenedTraps : 0;
-  layout.trap_bytes = abi::trap_table_bytes(most_traps(plan), layout.dlopened_traps);
-  layout.trap_table = cursor.take(layout.trap_bytes, kPage);
+  layout.traps.dlopened = dlopened ? kDlopenedTraps : 0;
+  layout.traps.table_bytes = abi::trap_table_bytes(most_traps(plan), layout.traps.dlopened);
+  layout.traps.table = cursor.take(layout.traps.table_bytes, kPage);
 }
 
 void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, Cursor& cursor) {
@@ -234,12 +236,12 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
   header.ring_stride = round_up(abi::ring_bytes(header.ring_bytes), kPage);
   header.rings.offset = cursor.take_ref(header.ring_stride * (layout.cpus + 1), kPage);
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  layout.string_data = cursor.take(abi::strings_data_bytes(string_bytes), kPage);
+  layout.strings.data = cursor.take(abi::strings_data_bytes(string_bytes), kPage);
   if (header.captures.is_set())
     layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
-  layout.trap_data_bytes =
-      abi::trap_data_bytes(most_traps(plan), layout.dlopened_traps, layout.cpus);
-  layout.trap_data = cursor.take(layout.trap_data_bytes, kPage);
+  layout.traps.data_bytes =
+      abi::trap_data_bytes(most_traps(plan), layout.traps.dlopened, layout.cpus);
+  layout.traps.data = cursor.take(layout.traps.data_bytes, kPage);
   layout.sample_words = cursor.take(8 * plan.host_probes.size(), kLine);
 }
 
@@ -247,12 +249,14 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
 
 abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout& layout) {
   abi::MapForm form{
-      static_cast<uint32_t>(global.capacity > 0 ? global.capacity : layout.limits.max_map_entries),
+      static_cast<uint32_t>(global.array.capacity > 0 ? global.array.capacity
+                                                      : layout.limits.max_map_entries),
       static_cast<uint32_t>(global.keys.size())};
   if (global.value == Type::Stat) form.shape = &slot.shape;
-  form.wrap = global.wrap;
-  form.grows = global.grows;
-  if (global.sums && uint64_t{layout.cpus} << abi::map_row_shift(form.capacity) <= kSumRowsBytes)
+  form.wrap = global.array.wrap;
+  form.grows = global.array.grows;
+  if (global.array.sums &&
+      uint64_t{layout.cpus} << abi::map_row_shift(form.capacity) <= kSumRowsBytes)
     form.rows = layout.cpus;
   return form;
 }
@@ -286,7 +290,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   header.arena_base = base;
   header.arena_bytes = layout.bytes;
   lay_out_private_memory(layout);
-  const uint64_t first = layout.string_constants - base;
+  const uint64_t first = layout.strings.constants - base;
   layout.refs = {first, layout.bytes - abi::kStringTail - first};
   return layout;
 }

@@ -44,6 +44,20 @@ struct GlobalSlot {
   uint64_t shape_address = 0;  // where the arena holds a copy of shape
 };
 
+// StringsAt says where the session's interned strings lie (runtime/shared/strings.h).
+struct StringsAt {
+  std::vector<std::string> texts;    // constants: interned by the controller at start
+  std::vector<uint64_t> words;       // address of each constant's ArenaRef<const Str>
+  uint64_t constants = 0, data = 0;  // addresses of what strings_init() wants
+};
+
+// TrapsAt says where the look-up from int3 to site lies (runtime/shared/trap.h).
+struct TrapsAt {
+  uint64_t table = 0, table_bytes = 0;
+  uint64_t data = 0, data_bytes = 0;
+  uint64_t dlopened = 0;  // sites that it has room for in objects that are opened later
+};
+
 struct Layout {
   uint64_t base = 0;   // below 2 GB
   uint64_t bytes = 0;  // page-aligned; the arena is sparse
@@ -52,21 +66,17 @@ struct Layout {
   Limits limits;
   abi::Header header =
       {};  // filled but for what only the session knows (pid, ticket, tsc, trap_table)
-  std::vector<GlobalSlot> globals;          // by GlobalId
-  std::vector<std::string> constant_texts;  // interned by the controller at start
-  std::vector<uint64_t> constant_words;     // constants: address of each one's ArenaRef<const Str>
-  uint64_t string_constants = 0, string_data = 0;  // addresses of what strings_init() wants
-  abi::RefRange refs = {};                         // what StrWords may refer to
-  uint64_t capture_data = 0;                       // address of what captures_init() wants; 0: none
-  uint32_t thread_rows = 0;                        // ThreadRows::count
+  std::vector<GlobalSlot> globals;  // by GlobalId
+  StringsAt strings;
+  abi::RefRange refs = {};    // what StrWords may refer to
+  uint64_t capture_data = 0;  // address of what captures_init() wants; 0: none
+  uint32_t thread_rows = 0;   // ThreadRows::count
   // Address of the first of the threads' own rows of counters.
   uint64_t thread_words() const {
     return header.counters.address(arena()) + (uint64_t{cpus + 1} << header.counter_shift);
   }
-  uint64_t trap_table = 0, trap_bytes = 0;  // room for the int3 look-up (trap.h)
-  uint64_t trap_data = 0, trap_data_bytes = 0;
-  uint64_t sample_words = 0;    // a word for each host probe: not 0 while its sample is under way
-  uint64_t dlopened_traps = 0;  // of which for objects that are opened later
+  TrapsAt traps;
+  uint64_t sample_words = 0;  // a word for each host probe: not 0 while its sample is under way
 };
 
 // The array `global` in `layout`; the form's shape is slot's.

@@ -41,6 +41,21 @@ struct Linear {
   int64_t start = 0, stop = 0, step = 1;
 };
 
+// ArrayUse says how large an array becomes and what handlers do to its elements.
+struct ArrayUse {
+  int64_t capacity = 0;  // 0: the default (MAXMAPENTRIES)
+  bool wrap = false;     // a full array gives up its oldest element for a new one
+  bool grows = false;    // nothing is ever taken out of it: no delete, no snapshot, no wrap
+  bool sums = false;     // it grows, and handlers only add to its ints
+};
+
+// StatsAsked says what the script asks of an aggregate beside count, sum, minimum and maximum.
+struct StatsAsked {
+  bool hist_log = false;
+  bool variance = false, percentiles = false;  // @variance; @p50 ..., @hist
+  std::optional<Linear> hist_linear;           // @hist_linear with these bounds
+};
+
 struct Global {
   std::string name;
   Span span;               // declaration, or first use of an auto-global
@@ -50,14 +65,9 @@ struct Global {
   bool implicit = false;   // auto-global
   bool ever_read = false;  // false: printed at exit
   bool ever_written = false;
-  int64_t capacity = 0;  // 0: the default (MAXMAPENTRIES)
-  bool wrap = false;     // a full array gives up its oldest element for a new one
-  bool grows = false;    // nothing is ever taken out of it: no delete, no snapshot, no wrap
-  bool sums = false;     // an array that grows, of ints that handlers only add to
+  ArrayUse array;
   std::variant<std::monostate, int64_t, std::string, double> init;
-  bool hist_log = false;                       // @hist_log is asked of it somewhere
-  bool variance = false, percentiles = false;  // the same of @variance and @p50 ..., @hist
-  std::optional<Linear> hist_linear;           // @hist_linear is asked of it, with these bounds
+  StatsAsked asked;  // of the scalar, or of the array's elements
   // Bit 0: the value is a pointer; bit i + 1: key number i is. Shown in hexadecimal at exit.
   uint64_t pointers = 0;
 };
@@ -167,7 +177,7 @@ struct Match {
 };
 struct Take {
   ExprPtr place;
-};                 // snapshot(place): its value, and from here on it is 0 or absent
+};  // snapshot(place): its value, and from here on it is 0 or absent
 struct Caught {};  // the text of the error that the innermost catch handles
 // print(@hist_log(s)), println(...), or sprint(...), whose value it is: kind of histogram of place.
 struct PrintHist {

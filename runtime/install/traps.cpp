@@ -7,8 +7,8 @@
 namespace dj {
 
 Traps::Traps(const Layout& layout, bool is_shared)
-    : room_{layout.base, layout.trap_table, layout.trap_bytes, layout.trap_data,
-            layout.dlopened_traps},
+    : room_{layout.base, layout.traps.table, layout.traps.table_bytes, layout.traps.data,
+            layout.traps.dlopened},
       has_cache_(layout.limits.trap_cache != 0),
       is_shared_(is_shared) {}
 

@@ -142,9 +142,9 @@ struct Trial {
     ASSERT_TRUE(base.ok()) << base.error().message;
     layout.base = base.value();
     layout.bytes = kArenaBytes;
-    layout.trap_table = base.value() + kTrapOffset;
-    layout.trap_bytes = kTrapBytes;
-    layout.trap_data = base.value() + kTrapDataOffset;
+    layout.traps.table = base.value() + kTrapOffset;
+    layout.traps.table_bytes = kTrapBytes;
+    layout.traps.data = base.value() + kTrapDataOffset;
     DetourPlan detours = plan_all(options, has_rseq);
     installation.emplace(Installation::prepare(detours, modules, layout, 0, *codes));
     Result<SessionMemory> created =
@@ -160,7 +160,7 @@ struct Trial {
                                           &reinterpret_cast<abi::Header*>(layout.base)->own_code);
     ASSERT_TRUE(built.ok()) << built.error().message;
     installation->place(built.take(), *memory);
-    const abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(layout.trap_table);
+    const abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(layout.traps.table);
     for (uint64_t i = 0; i < abi::trap_table_entries(table); i++) {
       if (abi::trap_entry(&table, i)->address != 0) {
         reinterpret_cast<uint64_t*>(layout.base + kCountersAt)[16] =

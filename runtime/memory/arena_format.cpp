@@ -260,8 +260,8 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   header.trap_table = {};
   header.controller = static_cast<uint64_t>(getpid());
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  abi::strings_init(header.strings.get(layout.arena()), layout.string_data - layout.base,
-                    string_bytes, layout.string_constants - layout.base, string_bytes);
+  abi::strings_init(header.strings.get(layout.arena()), layout.strings.data - layout.base,
+                    string_bytes, layout.strings.constants - layout.base, string_bytes);
   if (header.captures.is_set()) {
     abi::captures_init(header.captures.get(layout.arena()), layout.capture_data - layout.base,
                        capture_handlers(plan));
@@ -271,8 +271,8 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
               at<uint8_t>(header.stack_tables.address(layout.arena())));
   }
   Texts texts(header, abi::strings_intern_constant);
-  for (size_t i = 0; i < layout.constant_texts.size(); i++) {
-    *at<TextRef>(layout.constant_words[i]) = texts(layout.constant_texts[i]);
+  for (size_t i = 0; i < layout.strings.texts.size(); i++) {
+    *at<TextRef>(layout.strings.words[i]) = texts(layout.strings.texts[i]);
   }
   for (size_t i = 0; i < program.globals.size(); i++) {
     write_global(header, layout, program.globals[i], layout.globals[i], texts);

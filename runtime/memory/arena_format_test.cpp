@@ -34,12 +34,12 @@ Program all_kinds() {
   program.globals.push_back(global("n", Type::Int, Storage::Counter));
   program.globals.back().init = int64_t{7};
   program.globals.push_back(global("s", Type::Stat, Storage::Stats));
-  program.globals.back().hist_log = true;
+  program.globals.back().asked.hist_log = true;
   program.globals.push_back(global("by", Type::Int, Storage::Array, {Type::Str, Type::Int}));
   program.globals.push_back(global("sums", Type::Int, Storage::Array, {Type::Int}));
-  program.globals.back().grows = program.globals.back().sums = true;
+  program.globals.back().array.grows = program.globals.back().array.sums = true;
   program.globals.push_back(global("of", Type::Stat, Storage::Array, {Type::Str}));
-  program.globals.back().percentiles = true;
+  program.globals.back().asked.percentiles = true;
   return program;
 }
 
@@ -90,8 +90,8 @@ TEST(ArenaFormat, IsTheSameAtEachPlace) {
   const Formatted here(program, plan, 0x40000000), there(program, plan, 0x51230000);
   ASSERT_TRUE(here.made && there.made);
   ASSERT_EQ(here.bytes.size(), there.bytes.size());
-  ASSERT_EQ(here.layout.string_constants - here.layout.base,
-            there.layout.string_constants - there.layout.base);
+  ASSERT_EQ(here.layout.strings.constants - here.layout.base,
+            there.layout.strings.constants - there.layout.base);
   size_t words = 0;
   for (size_t at = sizeof(abi::Header); at + 8 <= here.bytes.size(); at += 8) {
     uint64_t one, other;

@@ -15,7 +15,7 @@ constexpr uint64_t kLeastBudget = 4 << 20;
 
 uint64_t longest_text(const Layout& layout) {
   uint64_t longest = std::max<uint64_t>(layout.header.max_string, kLongestName);
-  for (const std::string& text : layout.constant_texts)
+  for (const std::string& text : layout.strings.texts)
     longest = std::max<uint64_t>(longest, text.size());
   return longest;
 }

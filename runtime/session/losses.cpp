@@ -61,14 +61,14 @@ std::string room_for_elements(const ArenaView& arena, const Program& program,
   std::vector<std::string> sized, others;
   for (size_t i = 0; i < program.globals.size(); ++i) {
     const Global& global = program.globals[i];
-    if (global.storage != Storage::Array || global.wrap) continue;
+    if (global.storage != Storage::Array || global.array.wrap) continue;
     const GlobalSlot& slot = layout.globals[i];
     const abi::MapForm form = map_form(global, slot, layout);
     if (used_nodes(arena, slot.data, form) < form.capacity) continue;
-    if (global.capacity == 0) {
+    if (global.array.capacity == 0) {
       others.push_back(fmt::format("`{}`", global.name));
     } else {
-      sized.push_back(fmt::format("`{}[{}]`", global.name, global.capacity));
+      sized.push_back(fmt::format("`{}[{}]`", global.name, global.array.capacity));
     }
   }
   std::vector<std::string> ways;

@@ -50,13 +50,13 @@ struct Script {
     add(Type::Str, Storage::Scalar, {});
     add(Type::Double, Storage::Scalar, {});
     Global& stats = add(Type::Stat, Storage::Stats, {});
-    stats.hist_log = stats.variance = stats.percentiles = true;
-    stats.hist_linear = {0, 100, 10};
+    stats.asked.hist_log = stats.asked.variance = stats.asked.percentiles = true;
+    stats.asked.hist_linear = {0, 100, 10};
     add(Type::Str, Storage::Array, {Type::Str, Type::Int});
-    add(Type::Int, Storage::Array, {Type::Double}).grows = true;
-    program.globals.back().sums = true;
+    add(Type::Int, Storage::Array, {Type::Double}).array.grows = true;
+    program.globals.back().array.sums = true;
     Global& array = add(Type::Stat, Storage::Array, {Type::Str});
-    array.hist_log = array.variance = true;  // percentiles would take most of the time
+    array.asked.hist_log = array.asked.variance = true;  // percentiles would take most of the time
     add_probe();
     image.spans.push_back({});
     sources.files.emplace_back("script", "probe begin { }");
@@ -111,10 +111,10 @@ class Run {
     const uint64_t rings = header.rings.address(layout.arena());
     clear(words, rings - words);
     clear(rings, header.ring_stride * (kCpus + 1));
-    clear(layout.string_data, abi::strings_data_bytes(kStringBytes));
+    clear(layout.strings.data, abi::strings_data_bytes(kStringBytes));
     *at<abi::Header>(layout.base) = header;
-    abi::strings_init(header.strings.get(layout.arena()), layout.string_data - layout.base, kStringBytes,
-                      layout.string_constants - layout.base, kStringBytes);
+    abi::strings_init(header.strings.get(layout.arena()), layout.strings.data - layout.base, kStringBytes,
+                      layout.strings.constants - layout.base, kStringBytes);
     for (const char* text : {"one", "another text", "x\x1b[31m"})
       words_.push_back(abi::ref_to(
           &header, abi::strings_intern(&header, text, static_cast<uint32_t>(strlen(text)))));
@@ -156,8 +156,8 @@ class Run {
         {script_.layout.globals[4].data, 4096},
         {script_.layout.globals[5].data, 2048},
         {script_.layout.globals[6].data, 4096},
-        {script_.layout.string_data, sizeof(abi::StringWords)},
-        {script_.layout.string_data, abi::strings_data_bytes(kStringBytes)},
+        {script_.layout.strings.data, sizeof(abi::StringWords)},
+        {script_.layout.strings.data, abi::strings_data_bytes(kStringBytes)},
         {rings, 512},
         {rings, header.ring_stride * (kCpus + 1)},
         {header.thread_rows.address(arena), 64}};

@@ -26,11 +26,8 @@ MANY_MEMBERS = {
     "arch/x86_64/decode.h:Head",
     "arch/x86_64/safety.h:Region",
     "arch/x86_64/text.h:ModuleText",
-    "compiler/lower/unit.h:Unit",
-    "compiler/stages/layout.h:Layout",
     "compiler/stages/plan.h:Plan",
     "compiler/stages/plan.h:Site",
-    "compiler/stages/program.h:Global",
     "runtime/patch/patch.h:PatchSite",
     "runtime/process/mapped_module.h:MappedModule",
 }
