@@ -249,6 +249,7 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace dj
 
+// What else is thrown is a mistake in djtap, which ends it. NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   dj::begin_huge_heap();
   dj::fill_standard_descriptors();

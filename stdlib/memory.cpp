@@ -83,7 +83,7 @@ const abi::Str* read_bytes(abi::Context* ctx, int64_t address, int64_t length, b
     }
     done += piece;
   }
-  for (uint32_t i = 0; hex && i < count; ++i) {
+  for (uint64_t i = 0; hex && i < count; ++i) {
     auto byte = static_cast<unsigned char>(bytes[i]);
     made->data[2 * i] = "0123456789abcdef"[byte >> 4];
     made->data[2 * i + 1] = "0123456789abcdef"[byte & 15];

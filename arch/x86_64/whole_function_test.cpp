@@ -66,23 +66,23 @@ struct WholeRun : testing::Test {
   static constexpr const char* kSource =
       "mov %rdi,%rax; xor %ecx,%ecx; 1: add %rsi,%rax; inc %ecx; cmp $3,%ecx; jl 1b;"
       "cmp $100,%rax; jg 2f; ret; 2: mov $100,%eax; ret";
-  WholeRun() : function_(4096, kFunction), detour_(4096, kDetour), bytes_(test::assemble(kSource)) {
-    function_.put(kFunction, bytes_);
-    const uint32_t whole = whole_function(bytes_, kFunction, 5);
-    EXPECT_EQ(whole, bytes_.size() - 6);
+  WholeRun() : function(4096, kFunction), detour(4096, kDetour), bytes(test::assemble(kSource)) {
+    function.put(kFunction, bytes);
+    const uint32_t whole = whole_function(bytes, kFunction, 5);
+    EXPECT_EQ(whole, bytes.size() - 6);
     DetourRequest request;
-    request.region = std::span(bytes_).first(whole);
+    request.region = std::span(bytes).first(whole);
     request.original = kFunction;
     request.rest = whole - 5;
-    auto detour = build_detour(request, kDetour);
-    EXPECT_TRUE(detour.ok());
-    if (!detour.ok()) return;
-    EXPECT_LE(detour.value().bytes.size(), detour_bytes_max(request));
-    EXPECT_EQ(detour.value().end, whole);
-    detour_.put(kDetour, detour.value().bytes);
+    auto built = build_detour(request, kDetour);
+    EXPECT_TRUE(built.ok());
+    if (!built.ok()) return;
+    EXPECT_LE(built.value().bytes.size(), detour_bytes_max(request));
+    EXPECT_EQ(built.value().end, whole);
+    detour.put(kDetour, built.value().bytes);
   }
-  test::Memory function_, detour_;
-  std::vector<uint8_t> bytes_;
+  test::Memory function, detour;
+  std::vector<uint8_t> bytes;
 };
 
 TEST_F(WholeRun, DoesWhatItDid) {

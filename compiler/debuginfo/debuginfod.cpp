@@ -245,7 +245,7 @@ class Asker {
 
   // Null: the system has no thread to give.
   std::shared_ptr<Request> begin_asking(const std::string& build_id, const std::string& name) {
-    const auto question = std::make_shared<Request>();
+    auto question = std::make_shared<Request>();
     question->build_id = build_id;
     question->name = name;
     question->seconds = servers_.seconds;

@@ -79,9 +79,9 @@ std::optional<int64_t> number_in(std::string_view text) {
   const bool hex = text.starts_with("0x");
   text.remove_prefix(hex ? 2 : 0);
   uint64_t value = 0;
-  const char* end = text.data() + text.size();
-  const auto [rest, status] = std::from_chars(text.data(), end, value, hex ? 16 : 10);
-  if (status != std::errc() || rest != end) {
+  const auto [rest, status] =
+      std::from_chars(text.data(), text.data() + text.size(), value, hex ? 16 : 10);
+  if (status != std::errc() || rest != text.data() + text.size()) {
     return std::nullopt;
   }
   return negative ? -int64_t(value) : int64_t(value);

@@ -81,7 +81,7 @@ bool is_template_part(int tag) {
 }  // namespace
 
 std::string struct_name(Dwarf_Die* type, bool qualified) {
-  const std::string name = die_name(type);
+  std::string name = die_name(type);
   if (name.empty() || name.ends_with('>')) return name;
   bool is_template = false;
   std::string arguments;

@@ -253,12 +253,12 @@ void each_relocated_word(const ObjectFile& elf, Visit visit) {
           place = entry + 8;
           continue;
         }
-        for (int bit = 0; bit < 63; bit++) {
+        for (uint64_t bit = 0; bit < 63; bit++) {
           if (entry >> (bit + 1) & 1) {
             visit(place + bit * 8, read_word<uint64_t>(elf.at(place + bit * 8), 0));
           }
         }
-        place += 63 * 8;
+        place += uint64_t{63} * 8;
       }
     }
   }

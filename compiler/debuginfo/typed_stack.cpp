@@ -175,13 +175,12 @@ Status TypedStack::pick(uint64_t depth) {
 }
 
 Result<bool> TypedStack::operation(uint8_t atom) {
-  const Op* op = nullptr;
   if (find(kShuffles, atom)) {
     DJ_TRY_DO(shuffle(atom));
-  } else if ((op = find(kBinaries, atom))) {
-    DJ_TRY_DO(binary(*op));
-  } else if ((op = find(kShifts, atom))) {
-    DJ_TRY_DO(shift(*op));
+  } else if (const Op* of_two = find(kBinaries, atom)) {
+    DJ_TRY_DO(binary(*of_two));
+  } else if (const Op* shifts = find(kShifts, atom)) {
+    DJ_TRY_DO(shift(*shifts));
   } else if (atom == DW_OP_neg || atom == DW_OP_not || atom == DW_OP_abs) {
     DJ_TRY_DO(unary(atom));
   } else {

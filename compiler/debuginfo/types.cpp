@@ -148,9 +148,8 @@ TypeDie type_of(Dwarf_Die* die) {
 TypeDie strip_type(TypeDie type, DwarfIndex& index) {
   for (int depth = 0; type && depth < 64; depth++) {
     const int tag = dwarf_tag(&*type);
-    if (is_qualifier(tag) || tag == DW_TAG_typedef) {
-      type = type_of(&*type);
-    } else if (tag == DW_TAG_subrange_type && !is_whole_number(type_of(&*type))) {
+    if (is_qualifier(tag) || tag == DW_TAG_typedef ||
+        (tag == DW_TAG_subrange_type && !is_whole_number(type_of(&*type)))) {
       type = type_of(&*type);
     } else if (is_declaration(&*type)) {
       TypeDie whole = referred(&*type, DW_AT_signature);
@@ -198,7 +197,7 @@ std::string type_name(TypeDie type) {
     case DW_TAG_volatile_type: {
       const char* word = dwarf_tag(&*type) == DW_TAG_const_type ? "const" : "volatile";
       TypeDie inner = type_of(&*type);
-      const std::string text = type_name(inner);
+      std::string text = type_name(inner);
       const bool behind = inner && dwarf_tag(&*inner) == DW_TAG_pointer_type;
       if (text.starts_with(word)) return text;  // an array of const elements is const itself
       return behind ? text + " " + word : std::string(word) + " " + text;
@@ -267,9 +266,8 @@ std::optional<Scalar> scalar_of(Dwarf_Die* stripped) {
     case DW_TAG_reference_type:
     case DW_TAG_rvalue_reference_type:
     case DW_TAG_ptr_to_member_type:
+    case DW_TAG_unspecified_type:  // nullptr_t
       return Scalar{8, false, false, As::Hex};
-    case DW_TAG_unspecified_type:
-      return Scalar{8, false, false, As::Hex};  // nullptr_t
     case DW_TAG_enumeration_type: {
       TypeDie base = type_of(stripped);
       const uint64_t encoding =

@@ -20,13 +20,11 @@ namespace {
 const char* const kSeeds[] = {
     "global a, b[10], c%[5], d = 0\nprivate global s = \"x\" \"y\"\n",
     "private function f:long(x:long, y:string):2 { if (x > 1) return x; else return -y . \"z\" }",
-    "probe process(\"/bin/x\").{function(\"f\").return?,mark(\"m\")}, sys*open** ! if (a > 2) { "
-    "n++ }",
+    R"(probe process("/bin/x").{function("f").return?,mark("m")}, sys*open** ! if (a > 2) { n++ })",
     "probe a.b = timer.ms(-1), end? { p = 1 }, { q = 2 }  probe a.c += begin { x = 0x1f + 017 }",
     "probe a < count++ foreach ([k+, v] in b[*, 3] limit 2) { print(k) } > # comment",
     "probe a { foreach (v = [k-] in s@count-) if ([v, *] in c) delete c[v, *]; else next }",
-    "probe a { for (i = 0; i < 10; ++i) { while (!(~i)) break; continue } try { e() } catch (m) { "
-    "} }",
+    "probe a { for (i = 0; i < 9; ++i) { while (!~i) break; continue } try { e() } catch (m) {} }",
     "probe a { x = $p->q[i + 1]->r$$ . @cast(p, \"t\")->u[0] . &$v . $$vars$; s <<< a ? b : c }",
     "probe a { y = a =~ \"^b\" && c !~ \"d\" || e in f; z = @hist_log(s)[2] >>> 3 & 4 ^ 5 | 6 }",
     "@define m(a, b) %( (@a * @b) %)\nprobe a { x = @m(1, f(2, 3)) }",

@@ -58,7 +58,10 @@ class OptionReader {
     option.fallback = (minus == 1 ? "-" : "") + value.text;
     Span place = value.span;
     i += minus + 1;
-    if (comma(i) && !text(i++, option.help)) return fail(i - 1);
+    if (comma(i)) {
+      if (!text(i, option.help)) return fail(i);
+      ++i;
+    }
     if (in_[i].type != DjtParser::RPAREN) return fail(i);
     std::string chosen = option.fallback;
     if (!choose(option, chosen)) return 0;

@@ -12,11 +12,11 @@ namespace dj {
 namespace {
 
 template <class... Ts>
-struct overloaded : Ts... {
+struct Overloaded : Ts... {
   using Ts::operator()...;
 };
 template <class... Ts>
-overloaded(Ts...) -> overloaded<Ts...>;
+Overloaded(Ts...) -> Overloaded<Ts...>;
 
 class Walker {
  public:
@@ -31,7 +31,7 @@ class Walker {
     if (!stmt) {
       return;
     }
-    std::visit(overloaded{
+    std::visit(Overloaded{
                    [&](const Block& s) {
                      for (const StmtPtr& inner : s.body) walk(inner);
                    },
@@ -84,46 +84,50 @@ class Walker {
     if (!expr) {
       return;
     }
-    std::visit(
-        overloaded{
-            [&](const ElementRef& e) { walk(e.keys); }, [&](const Unary& e) { walk(e.operand); },
-            [&](const ToDouble& e) { walk(e.operand); }, [&](const Binary& e) { binary(e); },
-            [&](const Ternary& e) {
-              const std::optional<bool> known = constant(e.condition);
-              if (!known) {
-                walk(e.condition);
-              }
-              if (known.value_or(true)) walk(e.then);
-              if (!known.value_or(false)) walk(e.otherwise);
-            },
-            [&](const Assign& e) {
-              walk(e.place);
-              walk(e.value);
-            },
-            [&](const Crement& e) { walk(e.place); },
-            [&](const CallFunction& e) {
-              walk(e.args);
-              call(e.function);
-            },
-            [&](const Inlined& e) { walk(e.body); },
-            [&](const CallBuiltin& e) {
-              walk(e.args);
-              flags |= builtins()[e.builtin].flags;
-            },
-            [&](const InArray& e) { walk(e.keys); }, [&](const StatRead& e) { walk(e.place); },
-            [&](const TargetRef& e) {
-              walk(e.args);
-              mark(e.target);
-            },
-            [&](const Print& e) { walk(e.args); }, [&](const PrintHist& e) { walk(e.place); },
-            [&](const Match& e) { walk(e.text); }, [&](const Take& e) { walk(e.place); },
-            [&](const HistBucket& e) {
-              walk(e.place);
-              walk(e.index);
-            },
-            [](const auto&) {},  // literals, names and @defined read no target
-        },
-        expr->node);
+    std::visit(Overloaded{
+                   [&](const ElementRef& e) { walk(e.keys); },
+                   [&](const Unary& e) { walk(e.operand); },
+                   [&](const ToDouble& e) { walk(e.operand); },
+                   [&](const Binary& e) { binary(e); },
+                   [&](const Ternary& e) {
+                     const std::optional<bool> known = constant(e.condition);
+                     if (!known) {
+                       walk(e.condition);
+                     }
+                     if (known.value_or(true)) walk(e.then);
+                     if (!known.value_or(false)) walk(e.otherwise);
+                   },
+                   [&](const Assign& e) {
+                     walk(e.place);
+                     walk(e.value);
+                   },
+                   [&](const Crement& e) { walk(e.place); },
+                   [&](const CallFunction& e) {
+                     walk(e.args);
+                     call(e.function);
+                   },
+                   [&](const Inlined& e) { walk(e.body); },
+                   [&](const CallBuiltin& e) {
+                     walk(e.args);
+                     flags |= builtins()[e.builtin].flags;
+                   },
+                   [&](const InArray& e) { walk(e.keys); },
+                   [&](const StatRead& e) { walk(e.place); },
+                   [&](const TargetRef& e) {
+                     walk(e.args);
+                     mark(e.target);
+                   },
+                   [&](const Print& e) { walk(e.args); },
+                   [&](const PrintHist& e) { walk(e.place); },
+                   [&](const Match& e) { walk(e.text); },
+                   [&](const Take& e) { walk(e.place); },
+                   [&](const HistBucket& e) {
+                     walk(e.place);
+                     walk(e.index);
+                   },
+                   [](const auto&) {},  // literals, names and @defined read no target
+               },
+               expr->node);
   }
 
   // The right side of && and || runs only when the left one does not decide.

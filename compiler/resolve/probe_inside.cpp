@@ -210,22 +210,22 @@ template <CalleeSearch::Which which>
 void find_callee(PointQuery& query, PointMeaning& meaning) {
   find_callees(query, which, meaning);
 }
-constexpr auto find_all = find_callee<CalleeSearch::Which::All>;
-constexpr auto find_calls = find_callee<CalleeSearch::Which::Calls>;
-constexpr auto find_returns = find_callee<CalleeSearch::Which::Returns>;
+constexpr auto kFindAll = find_callee<CalleeSearch::Which::All>;
+constexpr auto kFindCalls = find_callee<CalleeSearch::Which::Calls>;
+constexpr auto kFindReturns = find_callee<CalleeSearch::Which::Returns>;
 
 constexpr ProbeKind kInsideKinds[] = {
     {"<function>.inline", find_inline},
     {"<function>.label(s)", find_label},
-    {"<function>.callee(s)", find_all},
-    {"<function>.callee(s).call", find_calls},
-    {"<function>.callee(s).return", find_returns},
-    {"<function>.callees", find_all},
-    {"<function>.callees.call", find_calls},
-    {"<function>.callees.return", find_returns},
-    {"<function>.callees(n)", find_all},
-    {"<function>.callees(n).call", find_calls},
-    {"<function>.callees(n).return", find_returns},
+    {"<function>.callee(s)", kFindAll},
+    {"<function>.callee(s).call", kFindCalls},
+    {"<function>.callee(s).return", kFindReturns},
+    {"<function>.callees", kFindAll},
+    {"<function>.callees.call", kFindCalls},
+    {"<function>.callees.return", kFindReturns},
+    {"<function>.callees(n)", kFindAll},
+    {"<function>.callees(n).call", kFindCalls},
+    {"<function>.callees(n).return", kFindReturns},
 };
 
 }  // namespace

@@ -38,11 +38,11 @@ using Argument = std::variant<std::monostate, int64_t, std::string>;
 
 // A probe point whose spans tell its components apart: component i begins at 100 * i, its argument
 // 50 later.
-ast::ProbePoint point(std::vector<std::pair<std::string, Argument>> components) {
+ast::ProbePoint point(const std::vector<std::pair<std::string, Argument>>& components) {
   ast::ProbePoint p;
   p.span = {0, 1, 9};
   uint32_t at = 100;
-  for (auto& [name, argument] : components) {
+  for (const auto& [name, argument] : components) {
     p.components.push_back(
         {name, {0, at, at + uint32_t(name.size())}, argument, {0, at + 50, at + 60}});
     at += 100;
@@ -72,7 +72,7 @@ StmtPtr block(std::vector<StmtPtr> body = {}) {
 }
 
 // A program of one probe that reads the given targets.
-Program program(std::vector<ast::ProbePoint> points, std::vector<std::string> targets = {}) {
+Program program(std::vector<ast::ProbePoint> points, const std::vector<std::string>& targets = {}) {
   Program p;
   Probe probe;
   probe.points = std::move(points);
@@ -166,7 +166,7 @@ TEST(Resolve, SourceLines) {
   EXPECT_EQ(run(program({func("work@t.c:2")})).plan.sites.at(0).kind, SiteKind::Entry);
   Outcome none = run(program({func("work@t.c:1")}));
   EXPECT_EQ(none.code(), "DJ3007");
-  EXPECT_NE(none.diags.all()[0].help.find("2"), std::string::npos);
+  EXPECT_NE(none.diags.all()[0].help.find('2'), std::string::npos);
 }
 
 TEST(Resolve, HostProbes) {

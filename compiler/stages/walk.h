@@ -70,7 +70,7 @@ void for_each_child(const Stmt& stmt, F& f) {
   std::visit(
       [&f](const auto& n) {
         using Node = std::decay_t<decltype(n)>;
-        if constexpr (std::is_same_v<Node, Block>) {
+        if constexpr (std::is_same_v<Node, Block> || std::is_same_v<Node, Snapshot>) {
           visit_children(n.body, f);
         } else if constexpr (std::is_same_v<Node, ExprStmt>) {
           visit_children(n.expr, f);
@@ -93,8 +93,6 @@ void for_each_child(const Stmt& stmt, F& f) {
           visit_children(n.value, f);
         } else if constexpr (std::is_same_v<Node, DeleteElement>) {
           visit_children(n.element, f);
-        } else if constexpr (std::is_same_v<Node, Snapshot>) {
-          visit_children(n.body, f);
         } else if constexpr (std::is_same_v<Node, Try>) {
           visit_children(n.body, f);
           visit_children(n.handler, f);

@@ -289,11 +289,11 @@ void TapsetLibrary::merge(size_t index, ast::Script& script, Diags& diags) {
   }
   std::vector<TapsetItem> for_all;
   move_those(file.items, for_all, [](const TapsetItem& item) { return item.is_for_all(); });
-  parse_items(file, std::move(for_all), script, diags);
+  parse_items(file, for_all, script, diags);
 }
 
-void TapsetLibrary::parse_items(Merged& file, std::vector<TapsetItem> items, ast::Script& script,
-                                Diags& diags) {
+void TapsetLibrary::parse_items(Merged& file, const std::vector<TapsetItem>& items,
+                                ast::Script& script, Diags& diags) {
   if (items.empty()) return;
   ParseOptions options;
   options.macro_file = [this](const std::string& macro) { return macro_file(macro); };
@@ -342,7 +342,7 @@ bool TapsetLibrary::take_used(ast::Script& script, Diags& diags) {
              std::any_of(item.aliases.begin(), item.aliases.end(),
                          [&](const std::string& name) { return names(dotted(name)); });
     });
-    parse_items(file, std::move(items), taken, diags);
+    parse_items(file, items, taken, diags);
     move_those(file.functions, taken.functions, [&](const ast::FunctionDecl& function) {
       return calls(function.name) || follows(function);
     });

@@ -90,7 +90,8 @@ class TapsetLibrary {
   // Reads the file: what is for all of it becomes part of the script.
   void merge(size_t file, ast::Script& script, Diags& diags);
   // Parses the items; what they define waits in `file`, globals and probes become the script's.
-  void parse_items(Merged& file, std::vector<TapsetItem> items, ast::Script& script, Diags& diags);
+  void parse_items(Merged& file, const std::vector<TapsetItem>& items, ast::Script& script,
+                   Diags& diags);
   // Moves what the script uses by now from merged files into it; false: nothing.
   bool take_used(ast::Script& script, Diags& diags);
   uint32_t read(const std::string& path);

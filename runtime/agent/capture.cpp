@@ -250,15 +250,16 @@ void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {
     bool called = entry.stage == abi::kCalled;
     if (called && own && !keeps_values) entry.epoch = place.epoch;  // an unkept call is kept, too
     if (freed_if_old(place, entry)) continue;
-    if (called && known) {  // left in the bucket by a frame that never returned
+    const bool was_left = called && known;  // in the bucket, by a frame that never returned
+    // Nobody jumped here: a new call has the slot.
+    const bool is_of_former = own && !called && !of_callee;
+    if (was_left || is_of_former) {
       drop(place, entry);
     } else if (called == own) {
       known = known || called;
       if (called) entry.site = site;
       jump(place, entry, stage);
       if (unseen) lose(place, entry);
-    } else if (!called && !of_callee) {  // nobody jumped here: a new call has the slot
-      drop(place, entry);
     } else if (!called && entry.site == site) {
       together = &entry;
     }

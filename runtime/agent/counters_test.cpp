@@ -133,7 +133,7 @@ class Statistics : public Counters {
     shape.has_log = 1;
     shape.linear_count = 13;  // 0 10 .. 100, below, above
     shape.linear_step = 10;
-    shape.bytes = sizeof(abi::Stat) + 8 * (abi::kLogBuckets + shape.linear_count);
+    shape.bytes = sizeof(abi::Stat) + sizeof(int64_t) * (abi::kLogBuckets + shape.linear_count);
     const uint32_t stride = std::bit_ceil(shape.bytes), all = header().cpus + 1;
     auto* rows = reinterpret_cast<abi::Stat*>(take(uint64_t{stride} * all));
     uint32_t empty;

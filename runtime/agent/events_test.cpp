@@ -173,7 +173,7 @@ TEST_F(Events, ErrorsSayWhereAndWho) {
 }
 
 TEST_F(Events, HistogramsAreSumsOfRows) {
-  abi::StatShape shape = {sizeof(abi::Stat) + 8 * abi::kLogBuckets, 1, 0, 0, 0, 0};
+  abi::StatShape shape = {sizeof(abi::Stat) + sizeof(int64_t) * abi::kLogBuckets, 1, 0, 0, 0, 0};
   auto* rows = reinterpret_cast<abi::Stat*>(take(uint64_t{shape.bytes} * (header().cpus + 1)));
   for (uint32_t row = 0; row <= header().cpus; ++row) {
     abi::stat_log(abi::stat_row(rows, shape.bytes, row))[66] = 10;

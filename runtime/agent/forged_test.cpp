@@ -24,7 +24,7 @@ class Forged : public TestArena {
     words_ = make_map(32, 2);
     sums_ = make_map({32, 1, nullptr, false, true, header().cpus});
     wrapping_ = make_map({8, 1, nullptr, true});
-    shape_ = {sizeof(abi::Stat) + 8 * abi::kLogBuckets, 1, 0, 0, 0, 0};
+    shape_ = {sizeof(abi::Stat) + sizeof(int64_t) * abi::kLogBuckets, 1, 0, 0, 0, 0};
     stats_ = make_map({16, 1, &shape_});
     copies_ = make_map({16, 1, &shape_});
     refs_ = take(8 * kRefs);
@@ -35,7 +35,7 @@ class Forged : public TestArena {
     header().site_count = 4;
     header().sites.offset = offset_of(constants_.take(4 * sizeof(abi::SiteInfo)));
     header().thread_row_count = 8;
-    header().thread_rows.offset = offset_of(take(sizeof(abi::ThreadRows) + 4 * 8));
+    header().thread_rows.offset = offset_of(take(sizeof(abi::ThreadRows) + sizeof(uint32_t) * 8));
     known_ = reinterpret_cast<uint64_t>(abi::strings_intern_constant(&header(), "loadavg", 7));
     end_of_data_ = data_.next;
     ASSERT_EQ(mprotect(reinterpret_cast<void*>(dj_arena_base), kConstantBytes, PROT_READ), 0);

@@ -14,7 +14,7 @@ namespace {
 // What own_stack.S says of them.
 using Top = abi::OwnStackTop;
 static_assert(abi::kOwnStacks == 128 && abi::kOwnStackBytes == 1 << 16);
-static_assert(offsetof(abi::OwnStackWords, pages) == 8 * abi::kOwnStacks);
+static_assert(offsetof(abi::OwnStackWords, pages) == sizeof(uint64_t) * abi::kOwnStacks);
 constexpr uint64_t kRunsFromWords =
     offsetof(abi::ThreadTable, own_stack_runs) - offsetof(abi::ThreadTable, own_stacks);
 static_assert(kRunsFromWords == 5841016);

@@ -42,7 +42,7 @@ struct Matcher {
 
   static uint64_t bytes(uint32_t step_count, uint32_t groups) {
     uint64_t thread = sizeof(uint32_t) * (1 + 2 * uint64_t{groups});
-    return 2 * step_count * thread + sizeof(uint32_t) * step_count +
+    return 2 * thread * step_count + sizeof(uint32_t) * step_count +
            kPendingMost * sizeof(Pending) + sizeof(uint32_t) * 4 * uint64_t{groups};
   }
 

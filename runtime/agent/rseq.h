@@ -5,7 +5,8 @@
 #pragma once
 #include <stdint.h>
 #if __STDC_HOSTED__
-extern "C" const int64_t __rseq_offset;  // glibc's
+// glibc's. NOLINTNEXTLINE(bugprone-reserved-identifier,readability-identifier-naming)
+extern "C" const int64_t __rseq_offset;
 #endif
 
 namespace dj::agent {

@@ -67,7 +67,7 @@ int64_t percentile(Each each, const abi::StatShape& shape, const abi::StatTotal&
   if (group == kGroups) return total.max;
   for (uint64_t& sum : sums) sum = 0;
   each([&](abi::Stat* part) {
-    const int64_t* words = abi::stat_fine(part, shape) + group * kGroup;
+    const int64_t* words = abi::stat_fine(part, shape) + uint64_t{group} * kGroup;
     for (uint32_t i = 0; i < kGroup; ++i) sums[i] += static_cast<uint64_t>(words[i]);
   });
   uint32_t within = 0;

@@ -47,7 +47,8 @@ TEST_F(TextBuiltins, DatesAreLibcs) {
     int64_t moment = moments(random);
     ASSERT_EQ(text(dj_ctime(ctx, moment)), libc_date(moment)) << moment;
   }
-  for (int64_t day = -200 * 366; day < 240 * 366; ++day) {  // every day from 1770 to 2210
+  for (int64_t day = int64_t{-200} * 366; day < int64_t{240} * 366;
+       ++day) {  // every day from 1770 to 2210
     ctx->scratch_used = 0;
     ASSERT_EQ(text(dj_ctime(ctx, day * 86'400)), libc_date(day * 86'400)) << day;
   }

@@ -25,7 +25,8 @@ class Rows : public TestArena {
   void make_rows(uint32_t count) {
     header().counters.offset =
         offset_of(take((header().cpus + 1 + uint64_t{count}) << header().counter_shift));
-    header().thread_rows.offset = offset_of(take(sizeof(abi::ThreadRows) + 4 * count));
+    header().thread_rows.offset =
+        offset_of(take(sizeof(abi::ThreadRows) + sizeof(uint32_t) * count));
     header().thread_row_count = count;
   }
   abi::ThreadRows& rows() { return *abi::thread_rows(&header()); }

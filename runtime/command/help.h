@@ -6,7 +6,7 @@
 #include <memory>
 #include <string>
 
-namespace CLI {
+namespace CLI {  // the library's name. NOLINT(readability-identifier-naming)
 class App;
 class FormatterBase;
 class Option;

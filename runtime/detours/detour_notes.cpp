@@ -111,7 +111,7 @@ void place_note(std::span<uint8_t> note, uint64_t at, uint64_t original) {
 namespace {
 
 uint64_t words_of(uint64_t area) {
-  constexpr uint64_t kWord = abi::kDetourUnit * abi::kUnitsInWord;
+  constexpr uint64_t kWord = uint64_t{abi::kDetourUnit} * abi::kUnitsInWord;
   return (area + kWord - 1) / kWord;
 }
 
@@ -181,7 +181,7 @@ void AreaNotes::add_late(const AddressRange& detour, std::span<const uint8_t> no
   };
   static_assert(sizeof(Late) <= kLateBytes);
   const uint64_t last = (detour.end - detour.begin) / abi::kDetourUnit - 1;
-  if (last >= 4 * abi::kUnitsInWord || note.size() > abi::kNoteBytesMax) return;
+  if (last >= uint64_t{4} * abi::kUnitsInWord || note.size() > abi::kNoteBytesMax) return;
   const std::optional<uint64_t> at = area_->reserve(sizeof(Late));
   if (!at) return;
   Late& late = *reinterpret_cast<Late*>(area_->view(*at, sizeof(Late)).data());

@@ -133,7 +133,7 @@ Status Installation::ready(pid_t pid) {
       ahead_.staged->text = TextImage(detours_->sites(), detours_->hooks());
     }
   });
-  DJ_TRY_DO(staged);
+  if (!staged.ok()) return staged;
   const PageCopies copies = ahead_.copying->finish();
   times_.copied_pages = copies.pages;
   times_.copy_ns = copies.ns;

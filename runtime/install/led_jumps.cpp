@@ -23,14 +23,14 @@ Copies guarded_copies(const PatchSite& site, uint64_t bias) {
   return copies;
 }
 
-PatchSite make_jump(uint64_t address, std::span<const uint8_t> original, arch::JumpBytes led,
+PatchSite make_jump(uint64_t address, std::span<const uint8_t> original, const arch::JumpBytes& led,
                     uint64_t copy, uint32_t module) {
   PatchSite jump;
   jump.jump = true;
   jump.address = address;
   jump.module = module;
   jump.detour = copy;
-  jump.led = std::move(led);
+  jump.led = led;
   jump.original.assign(original.begin(), original.end());
   jump.name = "led-jump";
   return jump;

@@ -96,7 +96,7 @@ void push_record(lua_State* state, const PrintRecord& record) {
       lua_pushnumber(state, *fraction);
     else
       push_text(state, std::get<std::string_view>(record.args[i]));
-    lua_seti(state, -2, static_cast<lua_Integer>(i + 1));
+    lua_seti(state, -2, static_cast<lua_Integer>(i) + 1);
   }
   lua_setfield(state, -2, "args");
 }
@@ -119,11 +119,11 @@ void push_rows(lua_State* state, const GlobalValue& array) {
     lua_createtable(state, static_cast<int>(element.keys.size()), 1);
     for (size_t k = 0; k < element.keys.size(); ++k) {
       push_value(state, element.keys[k]);
-      lua_seti(state, -2, static_cast<lua_Integer>(k + 1));
+      lua_seti(state, -2, static_cast<lua_Integer>(k) + 1);
     }
     push_value(state, element.value);
     lua_setfield(state, -2, "value");
-    lua_seti(state, -2, static_cast<lua_Integer>(i + 1));
+    lua_seti(state, -2, static_cast<lua_Integer>(i) + 1);
   }
 }
 

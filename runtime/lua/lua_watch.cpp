@@ -48,7 +48,7 @@ void on_tick(int) {
 }
 
 void set_timer(int milliseconds) {
-  const timeval every = {milliseconds / 1000, milliseconds % 1000 * 1000};
+  const timeval every = {milliseconds / 1000, suseconds_t{milliseconds % 1000} * 1000};
   const itimerval timer = {every, every};
   setitimer(ITIMER_PROF, &timer, nullptr);
 }

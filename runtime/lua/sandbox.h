@@ -12,7 +12,7 @@
 #include <vector>
 
 struct lua_State;
-struct lua_Debug;
+struct lua_Debug;  // Lua's name. NOLINT(readability-identifier-naming)
 
 namespace dj {
 

@@ -101,10 +101,11 @@ const uint8_t* behind_leb(const uint8_t* at) {
 // The byte of a compiler's common entry that says how addresses are written; null: the entry is
 // another one than clang writes for code without exceptions.
 const uint8_t* form_of_addresses(const uint8_t* entry) {
-  const uint8_t* at = entry + 8;  // length, 0
-  if (*at++ != 1 || memcmp(at, "zR", 3) != 0) return nullptr;
-  at = behind_leb(behind_leb(behind_leb(at + 3)));  // units of code and data; return address
-  return *at == 1 ? at + 1 : nullptr;               // one byte of augmentation
+  constexpr char kBegin[] = "\1zR";  // version, augmentation
+  const uint8_t* at = entry + 8;     // length, 0
+  if (memcmp(at, kBegin, sizeof kBegin) != 0) return nullptr;
+  at = behind_leb(behind_leb(behind_leb(at + sizeof kBegin)));  // units; return address
+  return *at == 1 ? at + 1 : nullptr;                           // one byte of augmentation
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ Status TargetMaps::check() const {
 
 Status TargetMaps::end(const Status& mapped) {
   for (const File& file : files_) DJ_TRY_DO(call_.syscall(SYS_close, {file.number}));
-  const Status done = mapped.ok() ? check() : mapped;
+  Status done = mapped.ok() ? check() : mapped;
   if (done.ok()) return done;
   for (const Piece& piece : pieces_)
     DJ_TRY_DO(call_.syscall(SYS_munmap, {piece.range.begin, piece.range.end - piece.range.begin}));

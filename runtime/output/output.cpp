@@ -8,7 +8,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <exception>
 
 #include "runtime/output/write_whole.h"
 #include "runtime/process/broker.h"
@@ -51,8 +53,12 @@ Output::Output(Output&& other) noexcept
 
 Output::~Output() {
   if (fd_ < 0) return;
-  end_enclosure();
-  flush();
+  try {
+    end_enclosure();
+    flush();
+  } catch (const std::exception&) {
+    std::fputs("djtap: too little memory: the output's last lines are lost\n", stderr);
+  }
   if (owned_) close(fd_);
 }
 

@@ -21,7 +21,7 @@ std::atomic<int> depth = 0;  // how many there are
 
 }  // namespace
 
-Progress::Progress(std::string what) : what_(printable(what)), depth_(++depth) {
+Progress::Progress(std::string_view what) : what_(printable(what)), depth_(++depth) {
   if (is_drawn_on(STDERR_FILENO)) thread_ = spare_thread([this] { show(); });
 }
 

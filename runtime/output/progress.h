@@ -6,6 +6,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <string_view>
 
 #include "compiler/base/spare_thread.h"
 
@@ -16,7 +17,7 @@ class Progress {
   // Shows "djtap: <what> ... 1.2 s" on stderr from half a second on until the end of this object,
   // if stderr is a terminal. A thread shows it, so djtap must not fork meanwhile. Of several
   // Progress objects the newest shows its line.
-  explicit Progress(std::string what);
+  explicit Progress(std::string_view what);
   ~Progress();
   Progress(const Progress&) = delete;
 
@@ -36,8 +37,8 @@ void erase_progress();
 
 // Calls work() under a Progress and returns its result.
 template <typename Work>
-auto with_progress(std::string what, const Work& work) {
-  Progress progress(std::move(what));
+auto with_progress(std::string_view what, const Work& work) {
+  const Progress progress(what);
   return work();
 }
 

@@ -34,7 +34,7 @@ std::string build_id(const std::string& path) {
     for (size_t at = 0; at + sizeof(Elf64_Nhdr) <= notes.size();) {
       Elf64_Nhdr note;
       memcpy(&note, &notes[at], sizeof note);
-      size_t id = at + sizeof note + (note.n_namesz + 3u) / 4 * 4;
+      size_t id = at + sizeof note + (size_t{note.n_namesz} + 3) / 4 * 4;
       if (note.n_type == NT_GNU_BUILD_ID && note.n_namesz == 4 && note.n_descsz <= 20 &&
           id + note.n_descsz <= notes.size()) {
         std::string text;
@@ -43,7 +43,7 @@ std::string build_id(const std::string& path) {
         }
         return text;
       }
-      at = id + (note.n_descsz + 3u) / 4 * 4;
+      at = id + (size_t{note.n_descsz} + 3) / 4 * 4;
     }
   }
   return "";

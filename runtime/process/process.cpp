@@ -222,8 +222,8 @@ Status check_program(pid_t pid, const ProcessStatus& status, const std::string& 
   const ssize_t got = file < 0 ? 0 : read(file, head, sizeof head);
   if (file >= 0) close(file);
   if (got != sizeof head) return ok_status();  // told below
-  constexpr int kClass = 4, kMachine = 18, kClass64 = 2, kX86_64 = 62;
-  if (head[kClass] != kClass64 || head[kMachine] != kX86_64)
+  constexpr int kClass = 4, kMachine = 18, kClass64 = 2, kMachineX86 = 62;
+  if (head[kClass] != kClass64 || head[kMachine] != kMachineX86)
     return Error{other_machine(who, head), Fail::Unsupported};
   return ok_status();
 }
@@ -262,7 +262,7 @@ Status check_traceable(pid_t pid) {
                  Fail::Permission};
   }
   DJ_TRY_DO(check_program(pid, status, who));
-  const Status memory = check_memory(pid);
+  Status memory = check_memory(pid);
   if (!memory.ok() && memory.error().kind == Fail::Permission) {
     return Error{
         who + " may not be traced: it is setuid, or has made itself not dumpable (PR_SET_DUMPABLE)",

@@ -71,7 +71,7 @@ std::string why_not(pid_t pid, const RemoteMapping& m, int number) {
     return over_limit(pid, RLIMIT_MEMLOCK, "locked memory (RLIMIT_MEMLOCK)",
                       status.value().locked_kb, m.bytes);
   if (number != ENOMEM) return "";
-  const std::string why = limit_reached(pid, m);
+  std::string why = limit_reached(pid, m);
   if (why.empty() && of_kernel("/proc/sys/vm/overcommit_memory") == "2")
     return "vm.overcommit_memory is 2, and the system has promised what it has";
   return why;

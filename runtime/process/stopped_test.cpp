@@ -333,7 +333,7 @@ int main(void) { char c; puts("ready"); fflush(stdout); return read(0, &c, 1) ==
 TEST(RemoteCall, HeldSignalsArriveWithTheirInfo) {
   Victim victim({compile_victim(kSignals)});
   EXPECT_EQ(victim.line(), "ready");
-  const int kRounds = 200;
+  constexpr int kRounds = 200;
   for (int i = 0; i < kRounds; i++) {
     sigval value;
     value.sival_int = 77;

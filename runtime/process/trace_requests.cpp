@@ -18,7 +18,7 @@ using Data = TraceRequest::Data;
 constexpr int kGetRseqConfiguration = 0x420f, kGetDispatchConfig = 0x4211;
 constexpr int kGetFilterRequest = 0x420c;
 constexpr uint64_t kSuspendOption = 1 << 21;  // PTRACE_O_SUSPEND_SECCOMP
-constexpr size_t kVectorState = 64 << 10, kFilterBytes = 4096 * 8;
+constexpr size_t kVectorState = 64 << 10, kFilterBytes = size_t{4096} * 8;
 
 constexpr TraceRequest kRequests[] = {
     {PTRACE_SEIZE, Data::Options, 0, PTRACE_O_TRACESYSGOOD, true, false},

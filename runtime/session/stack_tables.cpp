@@ -319,7 +319,7 @@ uint32_t StackTables::made_name(const std::string& name, std::span<uint8_t> memo
   if (bytes > made_.texts_end - made_.texts) return 0;
   uint8_t* to = memory.data() + made_.texts;
   memcpy(to, &length, sizeof length);
-  memcpy(to + sizeof length, name.data(), length);
+  std::copy(name.begin(), name.end(), to + sizeof length);
   known->second = static_cast<uint32_t>(made_.texts);
   made_.texts += bytes;
   return known->second;

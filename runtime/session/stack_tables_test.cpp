@@ -172,8 +172,8 @@ TEST(StackTables, WhatWasClosedFirstIsForgotten) {
     ASSERT_TRUE(tables.follow({kProgram, module_at("a", kAt + i * 16 * kPage)}).ok());
   }
   EXPECT_EQ(tables.names(kAt), Names({"", "", ""}));
-  EXPECT_EQ(tables.names(kAt + 2000 * 16 * kPage), Names({"", "a", "a"}));
-  EXPECT_EQ(tables.names(kAt + 2999 * 16 * kPage), Names({"a", "a", "a"}));
+  EXPECT_EQ(tables.names(kAt + uint64_t{2000} * 16 * kPage), Names({"", "a", "a"}));
+  EXPECT_EQ(tables.names(kAt + uint64_t{2999} * 16 * kPage), Names({"a", "a", "a"}));
   EXPECT_EQ(tables.names(kProgram.begin), Names({"program", "program", "program"}));
 }
 

@@ -67,7 +67,8 @@ size_t TextImage::span_at(uint64_t address) const {
   const auto holds = [&](size_t i) {
     return i < spans_.size() && address >= spans_[i].begin && address < spans_[i].end;
   };
-  if (!holds(last) && !holds(++last)) {
+  if (!holds(last)) ++last;
+  if (!holds(last)) {
     const auto found = std::upper_bound(spans_.begin(), spans_.end(), address,
                                         [](uint64_t a, const Span& s) { return a < s.end; });
     last = static_cast<size_t>(found - spans_.begin());

@@ -120,8 +120,8 @@ Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layou
   installation.copy_ahead(pid, plan);
   // When stubs are chosen, the mapping begins. The kernel makes mappings and copies in turn: beside
   // each other the mappings took four times as long.
-  const auto choose_stubs = [&, choose = plan.stub_chooser()](auto... place) {
-    auto stubs = choose(std::move(place)...);
+  const auto choose_stubs = [&, choose = plan.stub_chooser()](auto&&... place) {
+    auto stubs = choose(std::forward<decltype(place)>(place)...);
     installation.pause_copies();
     return stubs;
   };
