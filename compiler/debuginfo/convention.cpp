@@ -79,7 +79,7 @@ bool is_in_system_v(Dwarf_Die* function, Dwarf_Die* parameter, const Told& told,
                     DwarfIndex& index) {
   const Result<ValueLocation> place = system_v_argument(function, parameter, index);
   if (!place.ok()) {
-    return false;
+    return true;  // what is not known tells nothing
   }
   const ValueLocation& value_at = place.value();
   return told.reg >= 0 ? value_at.kind == ValueLocation::Pieces || value_at.reg == told.reg

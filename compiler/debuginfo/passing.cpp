@@ -15,6 +15,7 @@ namespace {
 struct MarkedParts {
   Part of[2] = {Part::None, Part::None};
   bool x87[2] = {false, false};  // also a long double's
+  bool is_unsure = false;        // whether a part lies off its alignment depends on what is packed
 
   // Where an integer has the same bytes (a union), that decides.
   bool need_memory() const {
@@ -56,24 +57,166 @@ bool mark_scalar(Dwarf_Die* type, const Scalar& scalar, uint64_t base, MarkedPar
   return true;
 }
 
+// Whether a struct has __attribute__((packed)): no debug information says it, the layout may.
+enum class Packed { No, Yes, Unknown };
+
+bool is_field(Dwarf_Die* child) {
+  const int tag = dwarf_tag(child);
+  return (tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(child, DW_AT_external) &&
+         !is_virtual_base(child);
+}
+
+// A member that is no bit-field lies off its type's alignment, or a bit-field across two units of
+// its type.
+bool is_displaced(const Member& member, uint64_t size, uint64_t alignment) {
+  if (!member.bit_size) {
+    return member.offset % alignment != 0;
+  }
+  const uint64_t unit = 8 * size, begin = member.bit_offset, width = *member.bit_size;
+  return width > 0 && width <= unit && begin / unit != (begin + width - 1) / unit;
+}
+
+// As compilers place it: a bit-field that fills its type's bytes is still one.
+Member placed_member(Dwarf_Die& child) {
+  Member member = direct_member(child);
+  if (std::optional<uint64_t> bits = number(&child, DW_AT_bit_size); bits && !member.bit_size) {
+    member.bit_size = *bits;
+    member.bit_offset = member.offset * 8;
+  }
+  return member;
+}
+
+struct MemberLayout {
+  uint64_t natural = 1;  // the alignment that the members' types want
+  Packed packed = Packed::No;
+};
+
+// A struct that has padding is not packed, and what is neither displaced nor has padding may be. A
+// union is as a struct of its largest member.
+MemberLayout layout_of(Dwarf_Die* type, DwarfIndex& index, int depth) {
+  MemberLayout result;
+  uint64_t sum = 0, largest = 0;
+  bool displaced = false;
+  for (Dwarf_Die& child : children(type)) {
+    TypeDie of = is_field(&child) ? strip_type(type_of(&child), index) : TypeDie{};
+    if (!of) {
+      continue;
+    }
+    const uint64_t alignment = alignment_of(of, index, depth + 1), size = type_size(&*of);
+    const Member member = placed_member(child);
+    const uint64_t bits = member.bit_size.value_or(8 * size);
+    result.natural = std::max(result.natural, alignment);
+    displaced = displaced || (size > 0 && is_displaced(member, size, alignment));
+    sum += bits;
+    largest = std::max(largest, bits);
+  }
+  const uint64_t size = type_size(type);
+  const uint64_t needed = dwarf_tag(type) == DW_TAG_union_type ? largest : sum;
+  if (displaced || size % result.natural != 0) {
+    result.packed = Packed::Yes;
+  } else if (result.natural > 1 && (needed + 7) / 8 >= size) {
+    result.packed = Packed::Unknown;
+  }
+  return result;
+}
+
+// clang asks of each member, but of a bit-field, whether it lies at its type's alignment: a struct
+// of bit-fields has the one of their types. False: it does not, which puts the object into memory.
+bool is_aligned_in_clang(TypeDie type, uint64_t at, MarkedParts& parts, DwarfIndex& index) {
+  if (at % alignment_of(type, index) == 0) {
+    return true;
+  }
+  while (type && is_array(&*type) && !is_vector_type(&*type)) {
+    type = strip_type(type_of(&*type), index);
+  }
+  if (!type || !is_struct(&*type) || layout_of(&*type, index, 0).packed != Packed::Unknown) {
+    return false;
+  }
+  parts.is_unsure = true;
+  return true;
+}
+
+// gcc makes a number of a bit-field that has a number's width and place, but in a packed struct.
+// False: it lies off its alignment.
+bool is_aligned_in_gcc(Dwarf_Die* type, const Member& member, uint64_t bit, MarkedParts& parts,
+                       DwarfIndex& index) {
+  const uint64_t width = *member.bit_size;
+  const bool is_number = width == 8 || width == 16 || width == 32 || width == 64;
+  if (!is_number || member.bit_offset % width != 0 || bit % width == 0) {
+    return true;
+  }
+  const Packed packed = layout_of(type, index, 0).packed;
+  parts.is_unsure |= packed == Packed::Unknown;
+  return packed != Packed::No;
+}
+
+bool mark_parts(TypeDie type, uint64_t base, MarkedParts& parts, DwarfIndex& index, int depth);
+
+// One member of the struct `type` at `base`.
+bool mark_member(Dwarf_Die* type, Dwarf_Die& child, uint64_t base, MarkedParts& parts,
+                 DwarfIndex& index, int depth) {
+  const Member member = placed_member(child);
+  const bool by_gcc = is_made_by_gcc(&child);
+  if (member.bit_size) {
+    const uint64_t bit = base * 8 + member.bit_offset;
+    parts.add(Part::Integer, bit / 8, (bit + *member.bit_size + 7) / 8);
+    return !by_gcc || is_aligned_in_gcc(type, member, bit, parts, index);
+  }
+  TypeDie of = strip_type(type_of(&child), index);
+  const bool is_asked = !by_gcc && of && dwarf_tag(&child) == DW_TAG_member;
+  return (!is_asked || is_aligned_in_clang(of, base + member.offset, parts, index)) &&
+         mark_parts(of, base + member.offset, parts, index, depth + 1);
+}
+
+struct Elements {
+  TypeDie type;
+  uint64_t base, step, end;
+};
+
+// gcc looks at an array's first element, and takes its classes for all words of the array.
+bool mark_as_first_element(const Elements& elements, MarkedParts& parts, DwarfIndex& index,
+                           int depth) {
+  const auto& [type, base, step, end] = elements;
+  MarkedParts first;
+  if (!mark_parts(type, base, first, index, depth + 1)) {
+    return false;
+  }
+  parts.is_unsure |= first.is_unsure;
+  const uint64_t word = base / 8, count = (base % 8 + step + 7) / 8;
+  for (uint64_t at = word; at < (end + 7) / 8 && at < std::size(parts.of); ++at) {
+    const uint64_t like = word + (at - word) % count;
+    parts.of[at] = std::max(parts.of[at], first.of[like]);
+    parts.x87[at] |= first.x87[like];
+  }
+  return true;
+}
+
+bool mark_elements(Dwarf_Die* type, uint64_t base, MarkedParts& parts, DwarfIndex& index,
+                   int depth) {
+  TypeDie element = strip_type(type_of(type), index);
+  const uint64_t step = element ? type_size(&*element) : 0;
+  const uint64_t end = base + type_size(type);
+  if (step > 0 && base < end && is_made_by_gcc(type)) {
+    return mark_as_first_element({element, base, step, end}, parts, index, depth);
+  }
+  for (uint64_t at = base; step > 0 && at < end; at += step) {
+    if (!mark_parts(element, at, parts, index, depth + 1)) {
+      return false;
+    }
+  }
+  return step > 0;
+}
+
 // Marks what the 8 bytes at [base, ..) hold. False: a part that puts the whole object into memory
 // (unaligned).
-bool mark_parts(TypeDie type, uint64_t base, MarkedParts& parts, DwarfIndex& index, int depth = 0) {
+bool mark_parts(TypeDie type, uint64_t base, MarkedParts& parts, DwarfIndex& index, int depth) {
   type = strip_type(type, index);
   if (!type || depth > 16) {
     return false;
   }
   if (is_struct(&*type)) {
     for (Dwarf_Die& child : children(&*type)) {
-      const int tag = dwarf_tag(&child);
-      if ((tag != DW_TAG_member && tag != DW_TAG_inheritance) || flag(&child, DW_AT_external)) {
-        continue;
-      }
-      const Member member = direct_member(child);
-      if (member.bit_size) {
-        const uint64_t bit = base * 8 + member.bit_offset;
-        parts.add(Part::Integer, bit / 8, (bit + *member.bit_size + 7) / 8);
-      } else if (!mark_parts(type_of(&child), base + member.offset, parts, index, depth + 1)) {
+      if (is_field(&child) && !mark_member(&*type, child, base, parts, index, depth)) {
         return false;
       }
     }
@@ -90,18 +233,10 @@ bool mark_parts(TypeDie type, uint64_t base, MarkedParts& parts, DwarfIndex& ind
     }
     parts.add(small ? Part::Integer : Part::Vector, base, base + 8);
     parts.add(Part::Upper, base + 8, end);
-    return end <= kMaxRegisterBytes;
+    return base % (end - base) == 0 && end <= kMaxRegisterBytes;
   }
   if (is_array(&*type)) {
-    TypeDie element = strip_type(type_of(&*type), index);
-    const uint64_t step = element ? type_size(&*element) : 0;
-    const uint64_t end = base + type_size(&*type);
-    for (uint64_t at = base; step > 0 && at < end; at += step) {
-      if (!mark_parts(element, at, parts, index, depth + 1)) {
-        return false;
-      }
-    }
-    return step > 0;
+    return mark_elements(&*type, base, parts, index, depth);
   }
   std::optional<Scalar> scalar = scalar_of(&*type);
   return scalar && mark_scalar(&*type, *scalar, base, parts);
@@ -139,13 +274,12 @@ uint64_t alignment_of(TypeDie type, DwarfIndex& index, int depth) {
   uint64_t alignment = number(&*type, DW_AT_alignment).value_or(1);
   if (is_struct(&*type)) {
     for (Dwarf_Die& child : children(&*type)) {
-      const int tag = dwarf_tag(&child);
-      if ((tag == DW_TAG_member || tag == DW_TAG_inheritance) && !flag(&child, DW_AT_external)) {
-        alignment = std::max({alignment, number(&child, DW_AT_alignment).value_or(1),
-                              alignment_of(type_of(&child), index, depth + 1)});
+      if (is_field(&child)) {
+        alignment = std::max(alignment, number(&child, DW_AT_alignment).value_or(1));
       }
     }
-    return alignment;
+    const MemberLayout layout = layout_of(&*type, index, depth);
+    return layout.packed == Packed::Yes ? alignment : std::max(alignment, layout.natural);
   }
   if (is_array(&*type) && !is_vector_type(&*type)) {
     return std::max(alignment, alignment_of(type_of(&*type), index, depth + 1));
@@ -210,13 +344,14 @@ Passing passing_of(TypeDie type, DwarfIndex& index) {
   MarkedParts parts;
   // More than 16 bytes are memory, whatever members they have: padding, or a Rust enum's variants.
   const bool fits =
-      size <= kMaxRegisterBytes && mark_parts(type, 0, parts, index) && !parts.need_memory();
+      size <= kMaxRegisterBytes && mark_parts(type, 0, parts, index, 0) && !parts.need_memory();
   result.wide_vector = is_wide_vector(type, index);
   if (result.wide_vector) {
     parts.of[0] = Part::Vector;
     parts.of[1] = Part::Upper;
   }
   result.memory = !fits && !result.wide_vector;
+  result.is_unknown = fits && parts.is_unsure;
   result.stack_bytes = std::max<uint64_t>(8, (size + 7) & ~7ull);
   result.stack_align = std::max<uint64_t>(8, alignment_of(type, index));
   for (size_t i = 0; !result.memory && i < std::size(parts.of); ++i) {

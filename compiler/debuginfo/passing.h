@@ -16,6 +16,7 @@ struct Passing {
   bool memory = false;
   bool aggregate = false;
   bool by_reference = false;  // the register holds the object's address
+  bool is_unknown = false;    // registers or memory: nothing tells what is packed
   bool wide_vector = false;   // of 32 bytes or more: memory where the code is not built for AVX
   Part parts[2] = {Part::None, Part::None};
   uint64_t stack_bytes = 8;

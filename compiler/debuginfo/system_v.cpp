@@ -73,8 +73,11 @@ std::optional<StackPart> stack_part(Dwarf_Die* function, Dwarf_Die* parameter,
   return StackPart{(stack + align - 1) / align * align, false};
 }
 
-Error unknown_in_rust() {
-  return Error{"where Rust passes it is not known; a line of the function knows it"};
+Error unknown_place(Dwarf_Die* function) {
+  return Error{is_rust(function)
+                   ? "where Rust passes it is not known; a line of the function knows it"
+                   : "whether it is passed in registers depends on what is packed, of which the "
+                     "debug information does not tell; a line of the function knows it"};
 }
 
 // A value of so many bytes in vector registers of 16 bytes each.
@@ -135,7 +138,11 @@ std::optional<bool> returned_in_memory(Dwarf_Die* function, DwarfIndex& index) {
   if (is_rust(function)) {
     return is_returned_in_memory_by_rust(type, index);
   }
-  const Result<bool> in_memory = is_result_in_memory(function, passing_of(type, index), index);
+  const Passing passing = passing_of(type, index);
+  if (passing.is_unknown) {
+    return std::nullopt;
+  }
+  const Result<bool> in_memory = is_result_in_memory(function, passing, index);
   return in_memory.ok() && in_memory.value();
 }
 
@@ -146,7 +153,12 @@ Result<ValueLocation> system_v_result(Dwarf_Die* function, DwarfIndex& index) {
   const std::optional<Passing> passing =
       is_rust(function) ? passing_in_rust(type, index) : passing_of(type, index);
   if (!passing || !returned_in_memory(function, index)) {
-    return Error{"how Rust returns such a value is not known", Fail::Unsupported};
+    return Error{
+        is_rust(function)
+            ? "how Rust returns such a value is not known"
+            : "whether it is returned in registers depends on what is packed, of which the "
+              "debug information does not tell",
+        Fail::Unsupported};
   }
   if (std::optional<ValueLocation> value_at = result_of_x87(type, index);
       value_at && passing->memory) {
@@ -178,9 +190,10 @@ Result<ValueLocation> system_v_argument(Dwarf_Die* function, Dwarf_Die* paramete
                                         DwarfIndex& index) {
   const std::optional<bool> takes_address = returned_in_memory(function, index);
   if (!takes_address) {
-    return Error{
-        "how Rust returns the result is not known, nor where it passes the parameters; a "
-        "line of the function knows it"};
+    return is_rust(function)
+               ? Error{"how Rust returns the result is not known, nor where it passes the "
+                       "parameters; a line of the function knows it"}
+               : unknown_place(function);
   }
   int integers = *takes_address ? 1 : 0;
   int vectors = 0;
@@ -191,8 +204,8 @@ Result<ValueLocation> system_v_argument(Dwarf_Die* function, Dwarf_Die* paramete
     }
     const bool wanted = dwarf_dieoffset(&child) == dwarf_dieoffset(parameter);
     const std::optional<Passing> passing = passing_of_parameter(function, &child, index);
-    if (!passing) {
-      return unknown_in_rust();
+    if (!passing || passing->is_unknown) {
+      return unknown_place(function);
     }
     const Passing& p = *passing;
     const bool in_registers =
@@ -209,7 +222,7 @@ Result<ValueLocation> system_v_argument(Dwarf_Die* function, Dwarf_Die* paramete
     const std::optional<StackPart> part =
         stack_part(function, &child, p, kIntegerArguments - integers, stack, index);
     if (!part) {
-      return unknown_in_rust();
+      return unknown_place(function);
     }
     if (wanted && part->is_split) {
       return split_location(arch::kArgumentRegs[integers], part->offset);
