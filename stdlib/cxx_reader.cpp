@@ -201,7 +201,7 @@ uint16_t Reader::plain_type() {
   return word(0, kBuiltinTypes);
 }
 
-// const and its session processes, which are one substitution together with what they belong to.
+// const and the like, which are one substitution together with what they belong to.
 uint16_t Reader::qualified() {
   uint16_t mark = 0;
   for (;;) {

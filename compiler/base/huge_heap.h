@@ -11,7 +11,7 @@ constexpr size_t kHugePage = 2 << 20;
 // Blocks of as many bytes lie outside of the heap.
 constexpr size_t kOutsideHeap = 32 << 20;  // the most that M_MMAP_THRESHOLD can be
 
-// The heap's next 256 MB; until somebody writes there they are only addresses. Call first, before
+// The heap's next 256 MB; until they are written they are only addresses. Call first, before
 // there are threads.
 void begin_huge_heap();
 

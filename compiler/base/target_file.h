@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// TargetFile: one file of a traced program (its objects, their debug files, its source), opened
+// TargetFile is one file of a traced program (its objects, their debug files, its source), opened
 // once for the whole session. A name that was opened once means the same file until
-// forget_target_files(), whoever gives the name to another file meanwhile.
+// forget_target_files(), also when another file gets the name meanwhile.
 //
-// What the file's owner does hurts nobody: only regular files are opened, and opening one never
+// What the file's owner does harms no reader: only regular files are opened, and opening one never
 // waits. The bytes that bytes() gives are mapped where only root or djtap's user may write the
 // file, and are a sealed copy where others may. Whatever happens to the file, no reader meets
 // SIGBUS; a copy never changes.
@@ -80,7 +80,7 @@ std::string hold_target_file(int fd, const std::string& path);
 // The name of a file that is held already, by its device and inode; empty: none of these, or its
 // content has changed since.
 std::string held_target_file(const std::string& path, uint64_t device, uint64_t inode);
-// Lets all names mean what they mean now. For whoever begins another session; files in use stay.
+// Lets all names mean what they mean now. Call it before another session begins; files in use stay.
 void forget_target_files();
 
 // The version of a file now, of one that is held even when its name is another's. Nothing: there is

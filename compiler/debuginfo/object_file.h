@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ObjectFile: one ELF64 x86-64 file (target_file.h): its sections, segments and bytes by
-// address. Nothing is copied and nothing is decoded before somebody asks; every offset is checked
-// against the file.
+// ObjectFile gives the sections, the segments and the bytes by address of one ELF64 x86-64 file
+// (target_file.h). It copies nothing, decodes a part when it is asked for it, and checks every
+// offset against the file.
 #pragma once
 #include <elf.h>
 
@@ -38,7 +38,7 @@ class ObjectFile {
   static Result<ObjectFile> open_found(const std::string& path);
 
   const std::string& path() const { return name_.empty() ? path_ : name_; }  // for people
-  const std::string& open_path() const { return path_; }  // for whoever reads the file
+  const std::string& open_path() const { return path_; }  // for readers of the file
   const Elf64_Ehdr& header() const { return *header_; }
   // Where the file has no section headers, they are made of its segments (segment_sections.h).
   const std::vector<Section>& sections() const { return sections_; }

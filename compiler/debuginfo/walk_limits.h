@@ -11,7 +11,7 @@
 namespace dj {
 
 // Question: counts the references that are followed for one answer, in this thread, and measures
-// the depth from here. Whoever walks asks one.
+// the depth from here. Each walk asks one.
 class Question {
  public:
   static constexpr uint64_t kMostReferences = 5'000'000;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Code: one LLVM function that is being written. It belongs to whoever defines that function
-// (handlers.cpp) and is handed down to all that emits instructions. What always holds: `b` stands
+// Code is one LLVM function that is being written. The definer of that function (handlers.cpp) owns
+// it and hands it down to all that emits instructions. What always holds: `b` stands
 // in a block that has no end yet, and evaluation is written down strictly from left to right.
 #pragma once
 #include <string>

@@ -89,7 +89,7 @@ bool plan_text_form(const TargetExpr& expr, const Site& site, SiteTargets& out, 
   return true;
 }
 
-// int_arg(n) and its session processes at a system call: its nth argument, where the kernel finds
+// int_arg(n) and the like at a system call: its nth argument, where the kernel finds
 // it.
 bool plan_argument(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
                    std::optional<TargetFailure>& failure) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// warn_of_many(): a pattern that means more places than somebody is likely to have had in mind.
+// warn_of_many() warns of a pattern that means more places than its author is likely to have had in
+// mind.
 #pragma once
 #include "compiler/diag/diag.h"
 #include "compiler/stages/plan.h"

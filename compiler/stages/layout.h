@@ -23,10 +23,10 @@ struct Limits {
   int64_t max_action = 1000;       // MAXACTION in a probe in the target (MAXACTION_HOST elsewhere)
   int64_t max_action_host = 1000000;  // for begin, end and timer handlers
   int64_t max_nesting = 10;           // MAXNESTING
-  int64_t max_backtrace = 20;    // MAXBACKTRACE: frames of ubacktrace() and its session processes
-  int64_t max_errors = 0;        // MAXERRORS: end the session after more script errors; 0: never
-  int64_t trap_cache = 0;        // TRAPCACHE: 1: the per-CPU cache in front of the int3 table
-  int64_t ring_bytes = 1 << 20;  // a CPU's event ring (power of two)
+  int64_t max_backtrace = 20;         // MAXBACKTRACE: frames of ubacktrace() and the like
+  int64_t max_errors = 0;           // MAXERRORS: end the session after more script errors; 0: never
+  int64_t trap_cache = 0;           // TRAPCACHE: 1: the per-CPU cache in front of the int3 table
+  int64_t ring_bytes = 1 << 20;     // a CPU's event ring (power of two)
   int64_t string_bytes = 16 << 20;  // interned strings of a session
   int64_t contexts = 64;            // handlers at once that need scratch memory
 };

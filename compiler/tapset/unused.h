@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Alias bodies compute values for whoever wants them; what a probe does not use is not computed.
+// unused.h takes out of alias bodies the values that a probe does not use, so that they are not
+// computed.
 #pragma once
 #include <set>
 #include <string>

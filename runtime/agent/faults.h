@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program's handlers of faults and traps see of a thread that stands in a detour.
+// show_original() shows the program's handlers of faults and traps a thread that stands in a detour
+// as one that stands in the program's own code.
 #pragma once
 #include "runtime/agent/user_context.h"
 
 namespace dj::agent {
 
-// TrueContext: what show_original() has changed. Lies in the frame of whoever calls the handler.
+// TrueContext: what show_original() has changed. Lies in the frame of the function that calls the
+// handler.
 struct TrueContext {
   uint64_t moved;  // 0: nothing, the thread is in no detour
   uint64_t rip, rsp, r11, rax;

@@ -34,7 +34,7 @@ inline bool ask_signal_stack(SignalStack* found) {
 
 // Whether the frame at `frame` of this thread, which runs at `stack` now, is gone (longjmp,
 // exception): below the stack pointer. A signal handler on its own stack may find frames of the
-// interrupted one there, which live. 0: whoever owns the record has not written it yet.
+// interrupted one there, which live. 0: the owner of the record has not written it yet.
 inline bool frame_is_gone(uint64_t frame, uint64_t stack) {
   if (frame == 0 || frame > stack) return false;
   SignalStack alternate;

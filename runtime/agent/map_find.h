@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Finding an element of an array, and why arrays stay exact without locks.
+// map_find() finds an element of an array. Arrays stay exact without locks, because:
 //
-// * A chain only grows at its head, and every change of a link changes its tag. So whoever walked a
-// chain to its
-//   end without its key and then swings the head from the value he began with, knows that nobody
-//   inserted the key meanwhile: no key ever stands in it twice.
+// * A chain only grows at its head, and every change of a link changes its tag. A thread that has
+//   walked a chain to its end without its key, and then swings the head from the value that it
+//   began with, knows that no other thread has inserted the key meanwhile: no key ever stands in it
+//   twice.
 // * A node's state names its incarnation. What is read of a node counts only if the link that led
-// to it has not changed
-//   since: then it was in the chain all the time, and state, hash and keys belong together.
+// to
+//   it has not changed since: then it was in the chain all the time, and state, hash and keys
+//   belong together.
 // * An element ends when its state loses kNodeAlive. A word is changed together with the state (16
-// bytes), so a change
-//   never lands in a later element that got the same node. Adding to a Stat is more than one store:
-//   the adder registers as a user in the state, and the node is used again only when the last user
-//   left.
-// * A dead node is marked (its link is final) and unlinked by whoever meets it first: a thread
-// killed after any
-//   of these steps leaves at most one node that is never used again.
+//   bytes), so a change never lands in a later element that got the same node. Adding to a Stat is
+//   more than one store: the adder registers as a user in the state, and the node is used again
+//   only when the last user has left.
+// * The first thread that meets a dead node marks it (its link is final) and unlinks it. A thread
+//   killed after any of these steps leaves at most one node that is never used again.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/cold_call.h"
@@ -141,7 +140,7 @@ inline Found map_find(const abi::Map* map, const uint64_t* keys, uint32_t hash) 
   return map_find(map, keys, hash, &left);
 }
 
-// Registers as a user of the node's Stat; false: the element is gone.
+// Registers as a user of the node's Stat; false: the element has ended.
 inline bool map_pin(abi::MapNode* node, uint64_t state) {
   for (uint32_t tries = 0; tries < kMapTries; ++tries) {
     uint64_t seen = abi::load(&node->pair.second);

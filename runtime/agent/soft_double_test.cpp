@@ -82,7 +82,7 @@ TEST(SoftDouble, ComputesAsTheMachineDoes) {
   }
 }
 
-// What llround() and its session processes leave open: the nearest end, and 0 of a NaN.
+// What llround() and the like leave open: the nearest end, and 0 of a NaN.
 int64_t whole(double value) {
   if (std::isnan(value)) return 0;
   if (value >= 9223372036854775808.0) return INT64_MAX;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Adding one sample to one Stat, for scalars and for elements of arrays.
+// stat_add adds one sample to one Stat, of a scalar or of an element of an array.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/shared/stat.h"
 
 namespace dj::agent {
 
-// Each retry means that somebody else came closer to the extreme.
+// Each retry means that another thread came closer to the extreme.
 inline void lower_word(int64_t* word, int64_t code, int64_t flip) {
   int64_t seen = __atomic_load_n(word, __ATOMIC_RELAXED);
   while ((code ^ flip) < (seen ^ flip)) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who runs this handler: thread and process number, kept in the ThreadTable by fs base. Only a
-// thread that is registered with rseq is looked up there: a vfork child and an unborn thread, which
-// share memory or a thread control block with somebody else, are not (agent/syscall_filter.cpp sees
-// to that), and ask the kernel.
+// thread.h gives the thread and process number of the thread that runs this handler, which the
+// ThreadTable keeps by fs base. Only a thread that is registered with rseq is looked up there. A
+// vfork child and an unborn thread share memory or a thread control block with another thread: they
+// are not registered (agent/syscall_filter.cpp sees to that), and ask the kernel.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/ask.h"

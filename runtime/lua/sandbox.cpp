@@ -37,7 +37,7 @@ int checked_rep(lua_State* state) {
   return 1;
 }
 
-// string.find and its session processes.
+// string.find and the like.
 int checked_match(lua_State* state) { return watched_match(state, LuaSandbox::spend_all); }
 
 // string.gmatch gives a function that does the matching.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// /proc/PID/status and /proc/PID/ns; setresuid() and its session processes.
+// /proc/PID/status and /proc/PID/ns; setresuid() and the like.
 #include "runtime/process/rights.h"
 
 #include <dirent.h>

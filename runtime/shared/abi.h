@@ -62,10 +62,10 @@ enum ErrorKind : uint32_t {
   kErrEndless,    // a: the limit of jumps backwards in a DWARF expression
 };
 
-// Str: a script string. `len` bytes of data, never a terminating NUL; nobody changes one whose
-// address others know. Two interned Strs (strings.h) have the same text iff they have the same
-// address. The data part of the arena holds Strs that a hostile process may change: read them by
-// text_of().
+// Str is a script string: `len` bytes of data, never a terminating NUL. It does not change once its
+// address is known to others. Two interned Strs (strings.h) have the same text iff they have the
+// same address. The data part of the arena holds Strs that a hostile process may change: read them
+// by text_of().
 struct Str {
   uint32_t len;
   char data[4];  // really len bytes
@@ -115,8 +115,8 @@ constexpr uint32_t kStatSquares = 1, kStatFine = 2,
 // probes stand in an object before any of its code runs.
 enum LoaderAwaits : uint32_t {
   kAwaited,     // the loader waits for an answer
-  kNotAwaited,  // nobody answers for now: djtap is stopped, or hangs
-  kNobody,      // nobody answers any more
+  kNotAwaited,  // no answer comes for now: djtap is stopped, or hangs
+  kNobody,      // no answer comes any more
 };
 struct LoaderTalk {
   uint32_t events;    // written by handlers, a futex: how often something was said

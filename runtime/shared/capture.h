@@ -46,7 +46,7 @@ constexpr uint32_t handler_of_own_key(uint64_t key) {
 }
 constexpr uint64_t slot_of_own_key(uint64_t key) { return key >> kOwnHandlerBits; }
 
-// Why nobody knows what became of a call.
+// Why it is not known what became of a call.
 enum Unseen : uint32_t {
   kUnseenTail,    // it has gone into code with unknown exits by a tail jump
   kUnseenNoRoom,  // it was not kept, and left by a tail jump, behind which only kept calls are
@@ -71,7 +71,7 @@ struct Captures {
   ArenaRef<Capture> buckets;      // kCaptureWays each. Data
   ArenaRef<CaptureCount> counts;  // Data
   uint64_t handlers;              // how many CaptureCounts there are
-  uint64_t counting;  // 1: calls are counted
+  uint64_t counting;              // 1: calls are counted
 };
 
 // What the detour of an exit tells the handler beside the Plan site's number, in one 32-bit word.

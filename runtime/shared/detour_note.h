@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// DetourNote: what unwinders must know of a detour, in a few bytes: which of the program's
-// instructions each part of it stands for. Written by the controller, read in the target when
-// somebody unwinds out of a detour (own_code.h). Freestanding.
+// DetourNote says in a few bytes what unwinders must know of a detour: which of the program's
+// instructions each part of it stands for. The controller writes it; the target reads it when an
+// unwinder leaves a detour (own_code.h). Freestanding.
 //
 // A detour takes whole units of 16 bytes; its note is:
 //   units of the detour

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FaultGates: the kernel calls the program's handlers of faults through the agent's gates, so that
-// they see the address of the instruction that has faulted where it stands in the program, not
-// that of its copy in a detour. A gate stands for one handler as long as the session's memory is
-// there, so whoever inherits or keeps an action with it has a good one.
+// FaultGates holds the agent's gates, through which the kernel calls the program's handlers of
+// faults. A handler sees the address of the faulting instruction in the program, not that of its
+// copy in a detour. A gate stands for one handler as long as the session's memory is mapped, so a
+// process that has inherited or kept an action with a gate can always use it.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"

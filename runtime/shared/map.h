@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Map: one array of the script in the arena: a hash table of chains with a fixed number of nodes.
-// Lock-free; how it stays exact is told in agent/map_find.h. The Map itself is constant and says
-// where its data lie: MapWords, bucket heads, nodes, and rows of sums. Whoever follows a link or a
-// count of the data bounds it by the Map's capacity.
+// Map is one array of the script in the arena: a hash table of chains with a fixed number of nodes.
+// It takes no locks; agent/map_find.h says how it stays exact. The Map itself is constant and says
+// where its data lie: MapWords, bucket heads, nodes, and rows of sums. Every reader bounds a link
+// or a count of the data by the Map's capacity.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/arena_ref.h"
@@ -26,7 +26,7 @@ constexpr uint32_t kMaxMapEntries = (1u << kLinkIndexBits) - 2;
 // MapNode::state: incarnation in the upper half; below it how many are adding to the node's Stat
 // right now.
 constexpr uint64_t kNodeAlive = 1;     // holds an element of the array
-constexpr uint64_t kNodeUnlinked = 2;  // out of its chain, free as soon as nobody uses its Stat
+constexpr uint64_t kNodeUnlinked = 2;  // out of its chain, free as soon as its Stat has no user
 constexpr uint64_t kNodeUser = 4;      // one user
 constexpr uint64_t kNodeIncarnation = uint64_t{1} << 32;
 constexpr uint64_t kNodeUsers = kNodeIncarnation - kNodeUser;

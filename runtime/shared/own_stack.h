@@ -19,7 +19,7 @@ constexpr uint64_t kOwnStacksBytes = kOwnStacks * kOwnStackBytes;
 // OwnStackWords: what private memory says of them.
 struct OwnStackWords {
   uint64_t taken[kOwnStacks];  // own_stack_word() of its taker; 0: the stack is free
-  // Pages of the program's that were no signal stack when somebody came from there; as address >>
+  // Pages of the program's that were no signal stack when a thread came from there, as address >>
   // 12, each at that modulo the size.
   static constexpr uint32_t kPages = 256;
   uint64_t pages[kPages];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Ring: events of one CPU on their way to the controller. Any thread (also of a forked child, also
-// in a signal handler) reserves by CAS on `head`, fills, and commits by the stamp. Only the
-// controller moves `tail`. Full: the event is dropped and counted. A record that nobody finishes
-// (its thread was killed or unwound) is passed by the reader, which finds the next finished one by
+// Ring carries events of one CPU to the controller. Any thread (also of a forked child, also in a
+// signal handler) reserves by CAS on `head`, fills, and commits by the stamp. Only the controller
+// moves `tail`. A full ring drops the event and counts it. The thread of an unfinished record may
+// have been killed or unwound: the reader passes such a record, and finds the next finished one by
 // its stamp. What the reader gives back has no stamps, so no payload of an older record passes for
 // one.
 #pragma once

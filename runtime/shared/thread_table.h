@@ -27,10 +27,10 @@ constexpr uint32_t kThreadSlotBits = 11;
 constexpr uint32_t kThreadSlots = 1 << kThreadSlotBits;
 constexpr uint32_t kThreadCaptureBits = 4;
 
-// ThreadBlock: Captures of one thread. While `word` is the thread's nobody else makes entries of
-// it, so that it needs no locked instruction for that.
+// ThreadBlock holds Captures of one thread. While `word` is the thread's, only that thread makes
+// entries of it, so it needs no locked instruction for that.
 struct ThreadBlock {
-  uint64_t word;  // as in ThreadTable::slots, but nobody else takes it over
+  uint64_t word;  // as in ThreadTable::slots, but no other thread takes it over
   uint64_t pad[7];
   Capture captures[1 << kThreadCaptureBits];
 };
@@ -70,7 +70,8 @@ struct ThreadTable {
   uint64_t shared_areas[kMostSharedAreas];
   RaisedSemaphore raised[kMostRaised];  // written by djtap
   FaultGates faults;
-  // Who runs with each Context and on each OwnStack, as fs base; kUnknownRun; 0: nobody.
+  // The thread that runs with each Context and on each OwnStack, by its fs base; kUnknownRun; 0:
+  // none.
   uint64_t context_runs[kMostContexts];
   uint64_t own_stack_runs[kOwnStacks];
   uint64_t signal_stack[3];  // scratch of djtap: a thread's stack_t
