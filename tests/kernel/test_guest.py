@@ -37,6 +37,26 @@ def test_sees_the_tree_read_only(guest):
     assert status != 0 and "Read-only" in output
 
 
+MODULE = """#include <linux/module.h>
+static int __init hello(void) { pr_info("djtap_hello: in\\n"); return 0; }
+static void __exit bye(void) { pr_info("djtap_hello: out\\n"); }
+module_init(hello);
+module_exit(bye);
+MODULE_LICENSE("GPL");
+MODULE_DESCRIPTION("Says that it was loaded");
+"""
+
+
+def test_a_module_built_with_the_headers_loads(guest, tmp_path):
+    (tmp_path / "hello.c").write_text(MODULE)
+    (tmp_path / "Kbuild").write_text("obj-m := hello.o\n")
+    status, output = guests.build_module(guest.tree, tmp_path)
+    assert status == 0, output
+    assert guest.run(f"busybox insmod {tmp_path}/hello.ko && grep -c ^hello /proc/modules && busybox rmmod hello") == (0, "1\n")
+    assert guest.run("dmesg | grep -o 'djtap_hello: .*'") == (0, "djtap_hello: in\ndjtap_hello: out\n")
+    assert guest.new_complaints() == []
+
+
 @pytest.mark.parametrize("line, level", [("BUG: unable to handle page fault for address: 8", 1), ("Oops: 0002 [#1] PREEMPT SMP", 1),
                                          ("WARNING: CPU: 0 PID: 1 at kernel/x.c:1 f+0x1/0x2", 4), ("watchdog: BUG: soft lockup - CPU#0 stuck for 22s!", 0)])
 def test_complaints_are_seen(guest, line, level):

@@ -39,7 +39,7 @@ def complaints(console):
 
 def kernel(series):
     """Folder of Debian's kernel of that series; downloads it at first use."""
-    for program in (QEMU, "busybox", "cpio", "apt-get", "setpriv"):
+    for program in (QEMU, "busybox", "cpio", "apt-get", "setpriv", "flock", "make", "gcc-12"):
         if not shutil.which(program):
             raise Unavailable(f"no {program} here: scripts/setup tests")
     try:
@@ -50,6 +50,14 @@ def kernel(series):
     if made.returncode:
         raise Unavailable(f"scripts/kernels {series}: {(made.stderr.strip().splitlines() or ['failed'])[-1]}")
     return pathlib.Path(made.stdout.split(maxsplit=1)[1].strip())
+
+
+def build_module(tree, folder):
+    """Builds the module of a folder with a Kbuild file, for the kernel of that tree; gives the compiler's words and the status."""
+    # BTF of a module would need pahole, and nothing here reads it.
+    made = subprocess.run(["make", "-C", tree / "headers", f"M={folder}", "CONFIG_DEBUG_INFO_BTF_MODULES=", "modules"],
+                          capture_output=True, text=True, timeout=300, check=False)
+    return made.returncode, made.stdout + made.stderr
 
 
 def initramfs(tree, folder):
@@ -78,7 +86,7 @@ class Guest:
     """A booted kernel. Use it in a with statement: its end is QEMU's."""
 
     def __init__(self, series, append=""):
-        tree = kernel(series)
+        self.tree = kernel(series)
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="djtap-guest-"))
         self.log = self.folder / "console"
         self.checked = 0
@@ -86,19 +94,19 @@ class Guest:
         self.socket = socket.socket(socket.AF_UNIX)
         self.qemu = None
         try:
-            self._boot(tree, append)
+            self._boot(append)
             self.release = self._line(time.monotonic() + BOOT_SECONDS).split()[1]
         except BaseException:
             self.close()
             raise
 
-    def _boot(self, tree, append):
+    def _boot(self, append):
         channel = self.folder / "channel"
-        image = next((tree / "boot").glob("vmlinuz-*"))
+        image = next((self.tree / "boot").glob("vmlinuz-*"))
         # thread=multi loses invalidations of changed code, and /dev/kvm of some machines emulates kernel mode: neither is used.
         command = ["setpriv", "--pdeathsig", "KILL", QEMU, "-accel", "tcg,thread=single", "-cpu", "max", "-smp", "2", "-m", "1024",
                    "-display", "none", "-monitor", "none", "-nic", "none", "-no-reboot",
-                   "-kernel", image, "-initrd", initramfs(tree, self.folder), "-append", f"console=ttyS0 panic=-1 loglevel=5 {append}",
+                   "-kernel", image, "-initrd", initramfs(self.tree, self.folder), "-append", f"console=ttyS0 panic=-1 loglevel=5 {append}",
                    "-serial", f"file:{self.log}", "-serial", f"unix:{channel},server=on,wait=off",
                    "-virtfs", "local,path=/,mount_tag=host,security_model=none,readonly=on,multidevs=remap"]
         with (self.folder / "qemu").open("wb") as errors:
