@@ -34,11 +34,8 @@ MANY_MEMBERS = {
 
 # {folder: how many of its files name the word}.
 WORDS = {
-    "pid_t": {"runtime/clean": 9, "runtime/install": 7, "runtime/memory": 13, "runtime/run": 9,
-              "runtime/session": 2, "runtime/text": 7},
-    "Stopped": {"runtime/clean": 5, "runtime/run/doctor": 2, "runtime/install": 11, "runtime/memory": 12, "runtime/run": 1,
-                "runtime/text": 8},
-    "user_regs_struct": {"runtime/clean": 2, "runtime/memory": 3, "runtime/text": 1},
-    '"/proc': {"compiler/base": 2, "compiler/debuginfo": 1, "runtime/clean": 2, "runtime/run/doctor": 1, "runtime/memory": 3,
-               "runtime/patch": 1, "runtime/run": 3, "runtime/session": 1, "stdlib": 1},
+    "pid_t": {"runtime/run": 9, "runtime/session": 2},
+    "Stopped": {"runtime/run/doctor": 2, "runtime/run": 1},
+    '"/proc': {"compiler/base": 2, "compiler/debuginfo": 1, "runtime/run/doctor": 1, "runtime/patch": 1, "runtime/run": 3, "runtime/session": 1,
+               "stdlib": 1},
 }

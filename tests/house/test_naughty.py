@@ -22,8 +22,10 @@ from test_house import OWN_CXX, is_test, read, room_of
 
 MAX_PARAMETERS, MAX_MEMBERS = 6, 12
 PRODUCT = [name for name in OWN_CXX if name.endswith((".h", ".cpp")) and not is_test(name)]
-# They are about processes; the others get what they need to know from these.
-OF_PROCESSES = ("runtime/process", "runtime/target/process", "runtime/command", "runtime/output")
+# The floor of processes (docs/design.md, "How a probe is placed"), and where a process is named to people; the others get what they need to know
+# from these.
+OF_PROCESSES = ("runtime/process", "runtime/text", "runtime/memory", "runtime/install", "runtime/clean", "runtime/target/process", "runtime/command",
+                "runtime/output")
 WORDS = {"pid_t": r"\bpid_t\b", "Stopped": r"\bStopped\b", "user_regs_struct": r"\buser_regs_struct\b", '"/proc': r'"/proc\b'}
 
 
