@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Builtin: one row of builtins.def, parsed. Used by check (names, signatures) and lower (entries).
+// Builtin is one row of builtins.def, parsed. check uses it for names and signatures, lower for
+// entries.
 #pragma once
 #include <cstdint>
 #include <string_view>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The nodes of a C++ type's name: cxx_reader.cpp makes them of what typeid(x).name() gives (Itanium
-// C++ ABI, 5.1 "External names"), cxx_writer.cpp writes them as a person would.
+// cxx_names.h defines the nodes of a C++ type's name: cxx_reader.cpp makes them of what
+// typeid(x).name() gives (Itanium C++ ABI, 5.1 "External names"), cxx_writer.cpp writes them as a
+// person would.
 #pragma once
 #include <stdint.h>
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries of builtins.def: the types that handlers call them with. What each does is in the manual,
-// by the name beside it there. site: the probed place; ctx: the handler's run, by which errors are
-// raised, and whose scratch memory has the texts that are made; other texts are the session's.
+// entries.h declares the entries of builtins.def, with the types that handlers call them with. What
+// each does is in the manual, by the name beside it there. site: the probed place; ctx: the
+// handler's run, by which errors are raised, and whose scratch memory has the texts that are made;
+// other texts are the session's.
 #pragma once
 #include "runtime/shared/entries.h"
 

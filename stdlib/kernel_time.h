@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's clocks, for machines whose cycle counter is no clock.
+// kernel_time.h reads the kernel's clocks, for machines whose cycle counter is no clock.
 #pragma once
 #include <stdint.h>
 

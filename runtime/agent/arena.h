@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Arena: the one way from agent code to its data, and which row of a per-CPU table this thread
-// takes.
+// arena() is the one way from agent code to its data; current_row() says which row of a per-CPU
+// table this thread takes.
 #pragma once
 #include "runtime/agent/rseq.h"
 #include "runtime/shared/abi.h"

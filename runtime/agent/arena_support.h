@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// TestArena: a formatted data arena for the agent's unit tests, shared with forked children as with
-// a target.
+// TestArena formats a data arena for the agent's unit tests, which forked children share as a
+// target does.
 #pragma once
 #include <gtest/gtest.h>
 #include <sys/mman.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asking the kernel where a seccomp filter of the process may forbid it: what is denied is not
-// asked.
+// ask_kernel() makes a system call that a seccomp filter of the process may forbid: it does not
+// make one that is denied.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/syscall.h"

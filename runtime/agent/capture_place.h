@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Place: all calls of one handler that have their return address at one slot of one thread, and the
-// Captures that may hold them: one of the thread's own, which takes no lock, and a bucket for all
-// threads.
+// Place is all calls of one handler that have their return address at one slot of one thread, and
+// the Captures that may hold them: one of the thread's own, which takes no lock, and a bucket for
+// all threads.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/cold_call.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DJ_COLD_CALL: what a handler calls rarely keeps all registers but r11 itself, so that the handler
-// need not save them on its way past the call.
+// DJ_COLD_CALL makes a function that a handler rarely calls keep all registers but r11 itself, so
+// that the handler need not save them on its way past the call.
 #pragma once
 
 #if defined(__clang__)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Record: one event on its way into the ring of this CPU. A full ring drops it, counted.
+// Record carries one event into the ring of this CPU. A full ring drops it and counts it.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/task.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Executes: processes that the target has started and that execute another program leave the
-// session. They are counted by the program's name, for djtap to tell.
+// executes.h lets a process that executes another program leave the session. It counts such
+// processes by the program's name, for djtap to report.
 #pragma once
 #include <stdint.h>
 

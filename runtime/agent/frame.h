@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Stack frames: whether one that left something behind still exists.
+// frame_is_gone() tells whether the stack frame that has left a record behind still exists.
 #pragma once
 #include "runtime/agent/ask.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Listing: text about the stack that grows in scratch memory. What does not fit is left out by
-// whole lines.
+// Listing is text about the stack that grows in scratch memory. It leaves out by whole lines what
+// does not fit.
 #pragma once
 #include "runtime/agent/scratch.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What `element op= operand` makes of a word.
+// apply() computes what `element op= operand` makes of a word.
 #pragma once
 #include <stdint.h>
 

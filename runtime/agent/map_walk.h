@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Walking over the elements of an array, and slices: those with some given keys.
+// map_walk.h walks over the elements of an array, or over a slice: those with some given keys.
 #pragma once
 #include "runtime/agent/map_find.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the agent knows of djtap's own code: of detours by their notes (detour_note.h), of itself
-// and the handlers by call frame information.
+// own_frames.h tells unwinders what the agent knows of djtap's own code: of detours by their notes
+// (detour_note.h), of itself and the handlers by call frame information.
 #pragma once
 #include "runtime/shared/detour_note.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pieces for writing the program's bytes as text: C's escapes, and reading byte by byte.
+// quote.h writes the program's bytes as text, with C's escapes, reading byte by byte.
 #pragma once
 #include "runtime/agent/user_memory.h"
 

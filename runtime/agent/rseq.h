@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Restartable sequences: reading this thread's CPU, and adding to a word of this CPU's row with no
-// locked instruction. In the agent struct rseq lies at the link-time constant dj_rseq from the fs
-// base; in djtap's own copy of these sources glibc says where.
+// rseq.h uses restartable sequences to read this thread's CPU, and to add to a word of this CPU's
+// row with no locked instruction. In the agent struct rseq lies at the link-time constant dj_rseq
+// from the fs base; in djtap's own copy of these sources glibc says where.
 #pragma once
 #include <stdint.h>
 #if __STDC_HOSTED__

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whose rseq area says the truth. A thread finds its own at a distance from its fs base, so one
-// that shares the base with another, or whose base leads to no control block of the C library, must
-// not be taken for registered.
+// rseq_area.h decides whether a thread's rseq area says the truth. A thread finds its own at a
+// distance from its fs base, so one that shares the base with another, or whose base leads to no
+// control block of the C library, must not be taken for registered.
 #pragma once
 #include <stdint.h>
 

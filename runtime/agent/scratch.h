@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Scratch memory of a handler run: strings grow from its start, iterators from its end. The last
-// bytes of the string side are a place to build one more string when the rest is used up; such a
-// string is interned.
+// scratch.h divides the scratch memory of a handler run: strings grow from its start, iterators
+// from its end. The last bytes of the string side are a place to build one more string when the
+// rest is used up; such a string is interned.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/shared/strings.h"

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a seccomp filter denies to handlers: asked of the filter itself, before it is there.
+// seccomp.h finds out what a seccomp filter will deny to handlers, by running the filter before the
+// kernel has it.
 #pragma once
 #include <stdint.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Source lines and inlined calls of code addresses, by the session's StackTables.
+// source_lines.h gives source lines and inlined calls of code addresses, by the session's
+// StackTables.
 #pragma once
 #include "runtime/shared/strings.h"
 #include "runtime/shared/unwind.h"

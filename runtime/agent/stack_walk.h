@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// StackWalk: the program's stack at a site, frame by frame, by the session's StackTables. Reads of
-// the stack are checked; whatever cannot be explained ends the walk.
+// StackWalk walks the program's stack at a site, frame by frame, by the session's StackTables. It
+// checks each read of the stack, and ends where it cannot explain a frame.
 #pragma once
 #include "runtime/shared/context.h"
 #include "runtime/shared/unwind.h"

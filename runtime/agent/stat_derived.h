@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is computed from the words behind an aggregate that has several parts: rows of a scalar, or
-// elements of an array. Each: each(visit) calls visit(abi::Stat*) for every part; it is called anew
-// for each pass.
+// stat_derived.h computes from the words behind an aggregate that has several parts: rows of a
+// scalar, or elements of an array. Each: each(visit) calls visit(abi::Stat*) for every part; it is
+// called anew for each pass.
 #pragma once
 #include "runtime/shared/stat.h"
 

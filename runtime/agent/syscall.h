@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Raw system calls: the result is the kernel's, -errno on failure.
+// raw_syscall() makes a system call; the result is the kernel's, -errno on failure.
 #pragma once
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who the current process is where that is not who runs the handler.
+// task.h gives the process that a handler is about where another one runs the handler.
 #pragma once
 #include "runtime/agent/thread.h"
 #include "runtime/shared/task.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tracees: processes that ask to be traced (PTRACE_TRACEME), as children of debuggers do before
-// they execute a program. A SIGTRAP stops them for their tracer before any handler runs, so none of
-// them may come to an int3.
+// tracees.h serves processes that ask to be traced (PTRACE_TRACEME), as children of debuggers do
+// before they execute a program. A SIGTRAP stops them for their tracer before any handler runs, so
+// none of them may come to an int3.
 #pragma once
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The kernel's struct ucontext and siginfo, as far as the agent reads them.
+// user_context.h declares the kernel's struct ucontext and siginfo, as far as the agent reads them.
 #pragma once
 #include <stdint.h>
 

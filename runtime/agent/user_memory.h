@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Memory of the program that may not be there: the kernel copies, and says how much it could.
+// user_memory.h reads and writes memory of the program that may not be mapped: the kernel copies,
+// and says how much it could.
 #pragma once
 #include "runtime/agent/arena.h"
 #include "runtime/agent/thread.h"

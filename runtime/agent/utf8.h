@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Utf8: the bytes of one character, collected as they come.
+// Utf8 collects the bytes of one character as they come.
 #pragma once
 #include <stdint.h>
 

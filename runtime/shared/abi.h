@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// THE CONTRACT between controller, agent and generated code: what lies where in the data arena.
-// Freestanding: beside its own parts it includes only <stdint.h> and <stddef.h>. Every field names
-// its writer.
+// abi.h is THE CONTRACT between controller, agent and generated code: it says what lies where in
+// the data arena. It is freestanding: beside its own parts it includes only <stdint.h> and
+// <stddef.h>. Every field names its writer.
 //
 // The arena lies at the same address below 2 GB in the controller and the target, so that generated
 // code reaches it by 32-bit displacements. Its words refer to each other by offsets (arena_ref.h).

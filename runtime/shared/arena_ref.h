@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// ArenaRef: a word of the arena that refers to another place of the arena by a 32-bit offset from
+// ArenaRef is a word of the arena that refers to another place of the arena by a 32-bit offset from
 // the arena's begin. Each process may have the arena at another address, and a process that shares
 // it may write any offset: ArenaRef::get() gives an address within the arena for each of them. The
 // kinds of words that refer to the arena, and what bounds each:

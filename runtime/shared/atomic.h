@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Atomic operations on plain words in memory that several processes share. std::atomic needs a
-// hosted library.
+// atomic.h operates atomically on plain words in memory that several processes share. std::atomic
+// needs a hosted library.
 #pragma once
 #include <stdint.h>
 

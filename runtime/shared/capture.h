@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Captures: what return probes keep of a call until it returns: entry values, and the calls that
-// another function will return for (tail calls). Keyed by thread, handler and return address slot.
-// An entry is written only by the thread it belongs to; what exceptions and longjmp leave behind is
-// found by its slot, which then lies below the stack pointer or belongs to a later call.
-// A bucket's entry is known by two words, and made in two steps; a thread's own (thread_table.h) by
-// one, so that a signal comes either before it is the call's or behind that.
+// Captures hold what return probes keep of a call until it returns: entry values, and the calls
+// that another function will return for (tail calls). Their keys are thread, handler and return
+// address slot. Only the thread of an entry writes it. What exceptions and longjmp leave behind is
+// found by its slot, which then lies below the stack pointer or belongs to a later call. A bucket's
+// entry is known by two words, and made in two steps; a thread's own (thread_table.h) by one, so
+// that a signal comes either before it is the call's or behind that.
 #pragma once
 #include "runtime/shared/abi.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Context: scratch memory and limits of one handler run that needs more than registers. Lies in
-// private memory, never on the program's stack. Taken by dj_enter, given back by dj_leave; the
-// ThreadTable says who has it. One that a thread left behind (killed, longjmp out of a signal
-// handler) is found by its owner and stack pointer and reused.
+// Context holds scratch memory and limits of one handler run that needs more than registers. It
+// lies in private memory, never on the program's stack. dj_enter takes one and dj_leave gives it
+// back; the ThreadTable says which thread has it. One that a thread left behind (killed, longjmp
+// out of a signal handler) is found by its owner and stack pointer and reused.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/event.h"

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// System calls that seccomp filters of the target deny to the agent, which does without them. djtap
-// reads the filters that the target has when it attaches (runtime/process/seccomp_filters.h); the
-// agent those that the program installs during the session.
+// denied.h numbers the system calls that seccomp filters of the target can deny to the agent, which
+// does without them. djtap reads the filters that the target has when it attaches
+// (runtime/process/seccomp_filters.h); the agent reads those that the program installs during the
+// session.
 #pragma once
 #include <stdint.h>
 

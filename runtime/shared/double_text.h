@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doubles as decimal text, exactly as C's printf rounds them; without floating-point instructions.
+// double_text() writes a double as decimal text, rounded exactly as C's printf does, without
+// floating-point instructions.
 #pragma once
 #include <stdint.h>
 

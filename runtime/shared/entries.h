@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Entries: every agent function that generated handlers call besides the script built-ins
-// (stdlib/builtins.def). extern "C", general registers only, never block, never fault: what goes
-// wrong is counted in Header::skipped or raised as a script error.
+// entries.h declares every agent function that generated handlers call besides the script built-ins
+// (stdlib/builtins.def). Each is extern "C", uses general registers only, and never blocks or
+// faults: it counts what goes wrong in SessionWords::skipped, or raises a script error.
 //
 // Handlers see these as LLVM bitcode (hot ones are inlined) or as symbols of the agent object
 // (cold ones). Code finds the arena by the constant `dj_arena_base`, which the lowerer defines in

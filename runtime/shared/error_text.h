@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The words of each script error, what catch (message) gives and what djtap prints, and its code.
+// error_text.h gives each script error its code and its words, for catch (message) and for what
+// djtap prints.
 #pragma once
 #include "runtime/shared/abi.h"
 

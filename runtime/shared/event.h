@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Records in the rings: what handlers tell the controller. Never reorder: generated code, agent and
-// reader share it.
+// event.h lays out the records in the rings, by which handlers report to the controller. Never
+// reorder: generated code, agent and reader share it.
 #pragma once
 #include "runtime/shared/abi.h"
 

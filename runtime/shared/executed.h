@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecutedPrograms: what processes execute that the target has started. The session ends for such a
-// process, and djtap tells how many there were.
+// ExecutedPrograms counts the programs that processes execute which the target has started. The
+// session ends for such a process, and djtap reports how many there were.
 #pragma once
 #include <stdint.h>
 

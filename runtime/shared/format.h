@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// The one formatter for printf, println and sprintf: the agent's sprintf and the controller's
-// printing of events share it. %d %i %u %x %X %o %p %c %s
-// %b (so many bytes as the width says, 8 without, as they lie in memory)
-// %f %F %e %E %g %G %%, flags "-+ #0", width, precision, '*';
-// h, l, ll, j, z, t are passed over.
+// format_text() is the one formatter for printf, println and sprintf: the agent's sprintf and the
+// controller's printing of events share it. %d %i %u %x %X %o %p %c %s %b (so many bytes as the
+// width says, 8 without, as they lie in memory) %f %F %e %E %g %G %%, flags "-+ #0", width,
+// precision, '*'; h, l, ll, j, z, t are passed over.
 #pragma once
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Histogram text: one line a bucket, '@' bars of at most 50 columns, two empty buckets kept at
-// either end, long empty stretches shown as '~', an empty line at the end: as SystemTap draws it.
-// djtap draws what is printed, the agent what a script keeps as a string.
+// HistogramText draws a histogram: one line a bucket, '@' bars of at most 50 columns, two empty
+// buckets kept at either end, long empty stretches shown as '~', an empty line at the end: as
+// SystemTap draws it. djtap draws what is printed, the agent what a script keeps as a string.
 #pragma once
 #include "runtime/shared/stat.h"
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Input probes: the controller runs one for each byte that it reads from its standard input.
+// input.h says how an input probe gets its byte: the controller runs the probe for each byte that
+// it reads from its standard input.
 #pragma once
 #include <stdint.h>
 

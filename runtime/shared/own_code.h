@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// OwnCode: where djtap's own code lies in the target, and what unwinders must know of it, so that a
-// stack can be walked from the middle of a detour, a handler or the agent: by a signal handler
-// that calls backtrace(), by an exception that it throws, by a thread that is cancelled.
+// OwnCode says where djtap's own code lies in the target, and what unwinders must know of it, so
+// that a stack can be walked from the middle of a detour, a handler or the agent: by a signal
+// handler that calls backtrace(), by an exception that it throws, by a thread that is cancelled.
 #pragma once
 #include "runtime/shared/abi.h"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// OwnStack: a stack on which a handler runs where the program's may have no room: a goroutine's, a
-// coroutine's, a signal stack. A thread takes one for the time of a handler (agent/own_stack.S).
+// OwnStack is a stack on which a handler runs where the program's may have no room: a goroutine's,
+// a coroutine's, a signal stack. A thread takes one for the time of a handler (agent/own_stack.S).
 // They lie in private memory, each at a multiple of its bytes; a word of the ThreadTable says of
 // each whether it is taken. Freestanding.
 #pragma once

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A compiled regular expression: a program for the matcher of the agent (agent/regex.cpp), carried in
-// a Str: RegexHead, instructions, character classes of 32 bytes. Written by compiler/regex.
+// regex.h lays out a compiled regular expression: a program for the matcher of the agent
+// (agent/regex.cpp), carried in a Str: RegexHead, instructions, character classes of 32 bytes.
+// compiler/regex writes it.
 #pragma once
 #include <stdint.h>
 

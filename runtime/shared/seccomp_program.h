@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// FilterProgram: what a seccomp filter answers to a system call of which only the number is known.
-// Runs the filter as the kernel does (classic BPF: linux/filter.h, linux/seccomp.h), but for all
-// arguments and addresses at once: what depends on them is unknown, and both ways are gone where a
-// jump does.
+// FilterProgram tells what a seccomp filter answers to a system call of which only the number is
+// known. It runs the filter as the kernel does (classic BPF: linux/filter.h, linux/seccomp.h), but
+// for all arguments and addresses at once: what depends on them is unknown, and both ways are gone
+// where a jump does.
 #pragma once
 #include <stdint.h>
 

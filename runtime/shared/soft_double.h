@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Doubles as words of bits: the arithmetic of IEEE 754 in integer registers, because neither the
-// agent nor handlers may touch vector registers. Rounds to nearest, ties to even.
+// soft_double.h computes with doubles as words of bits: the arithmetic of IEEE 754 in integer
+// registers, because neither the agent nor handlers may touch vector registers. It rounds to
+// nearest, ties to even.
 #pragma once
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Statistics: reading one Stat or a row of them, and which histogram word a sample belongs to.
+// stat.h reads one Stat or a row of them, and finds the histogram word that a sample belongs to.
 #pragma once
 #include "runtime/shared/abi.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Strings: the session's interned strings. Insert-only, lock-free: a text gets one address for the
-// whole session, so equality is equality of addresses and a string in a global or key is one word.
-// Bounded by a budget. What the controller interns (literals, names of probes) lies in the
-// constants, so that no other process can change a text that handlers act on.
+// Strings holds the session's interned strings. It only grows, without locks: a text gets one
+// address for the whole session, so equality is equality of addresses and a string in a global or
+// key is one word. A budget bounds it. What the controller interns (literals, names of probes) lies
+// in the constants, so that no other process can change a text that handlers act on.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The format of dj_target_text(): bytes as they are, "%%", and '%' with one of these letters for
-// the next word. A word that was not readable prints "?".
+// target_text.h defines the format of dj_target_text(): bytes as they are, "%%", and '%' with one
+// of these letters for the next word. A word that was not readable prints "?".
 #pragma once
 
 namespace dj::abi {

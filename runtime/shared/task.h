@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Task: the process that a handler of process.begin or process.end is about. djtap itself runs such
-// a handler, so what the kernel says of the running thread would be djtap's.
+// Task describes the process that a handler of process.begin or process.end is about. djtap itself
+// runs such a handler, so what the kernel says of the running thread would be djtap's.
 #pragma once
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ThreadRows: which thread counts in which row of the counters. A row that one thread alone changes
-// needs no locked instruction and no restartable sequence: `incq %gs:word` is done or not when a
-// signal or another thread comes. gs base of a thread = its row * bytes of a row.
+// ThreadRows says which thread counts in which row of the counters. A row that one thread alone
+// changes needs no locked instruction and no restartable sequence: `incq %gs:word` is done or not
+// when a signal or another thread comes. gs base of a thread = its row * bytes of a row.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Private memory: what each process of a session has for itself, djtap too. It lies behind the
-// arena, in no file, and no other process can write it (djtap does through /proc/PID/mem):
+// thread_table.h lays out private memory, which each process of a session has for itself, djtap
+// too. It lies behind the arena, in no file, and no other process can write it (djtap does through
+// /proc/PID/mem):
 //
 //   Contexts     (context.h) scratch memory of handlers
 //   ThreadTable  the threads' numbers, so that the kernel need not be asked at every hit, the first

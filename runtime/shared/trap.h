@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// TrapTable: from the address of an int3 to where its thread goes on. The controller writes it
+// TrapTable leads from the address of an int3 to where its thread goes on. The controller writes it
 // while all threads are stopped, the SIGTRAP handler reads it without locks; with a per-CPU 4-way
 // set-associative cache in front (Hiramatsu, "Scalability Efforts for Kprobes", LinuxCon Japan
 // 2014). A cache word packs the low half of an address and the index of its entry, so a torn, stale

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// read_unaligned(): a number at any address, by aligned accesses. The program may have set the
+// read_unaligned() reads a number at any address, by aligned accesses. The program may have set the
 // alignment check flag (AC) where the agent runs, so the agent makes no other ones; bytes that are
 // put together by hand are one unaligned access to a compiler.
 #pragma once

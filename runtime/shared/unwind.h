@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// StackTables: what a handler needs to walk the program's stack without frame pointers and to name
-// its functions: call frame information (DWARF 5, section 6.4) and symbols of all mapped modules,
-// precompiled into sorted tables. Written by the controller, read by handlers without locks: what
-// is there never changes, modules that come later are written behind it, and a new index says so.
+// StackTables holds what a handler needs to walk the program's stack without frame pointers and to
+// name its functions: call frame information (DWARF 5, section 6.4) and symbols of all mapped
+// modules, precompiled into sorted tables. The controller writes them and handlers read them
+// without locks: what is there never changes, modules that come later are written behind it, and a
+// new index says so.
 #pragma once
 #include "runtime/shared/abi.h"
 #include "runtime/shared/atomic.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Numbers of up to 16 bytes as debug info's expressions compute with them: in integer registers,
-// because neither the agent nor handlers may touch vector or x87 registers. Rounds to nearest, ties
-// to even.
+// wide_number.h computes with numbers of up to 16 bytes as debug info's expressions do, in integer
+// registers, because neither the agent nor handlers may touch vector or x87 registers. It rounds to
+// nearest, ties to even.
 #pragma once
 #include <stdint.h>
 
