@@ -62,10 +62,15 @@ def test_restartable_sequences_are_left_whole(djtap):
         assert result.returncode == 0 and result.globals["m"] == result.facts["counted"], result
 
 
+def sequences_ran(result):
+    """The fault interrupts all of the first half; of the others, where nothing faults, a few may be preempted on a busy machine."""
+    return result.returncode == 0 and result.facts["interrupted"] == 100 and 50 < result.facts["read"] <= 100
+
+
 def test_counted_functions_do_not_take_sequences_along(djtap):
     for _ in range(2):  # again with what the first session has kept
         result = djtap("-e", 'probe func("try_to_read") { n++ }', "-c", victim("aborting"))
-        assert result.facts == {"interrupted": 100, "read": 100} and result.globals == {"n": 200}, result
+        assert sequences_ran(result) and result.globals == {"n": 200}, result
 
 
 def test_signatures_of_sequences_are_not_written_to(djtap):
@@ -75,7 +80,8 @@ def test_signatures_of_sequences_are_not_written_to(djtap):
     where = {name: int(address, 16) for address, name in re.findall(r"^(\w+) \w sequence_(\w+)$", table, re.M)}
     for place in ("end", "abort"):
         result = djtap("-e", f"probe process.statement({where[place]:#x}) {{ n++ }}", "-c", path)
-        assert result.facts == {"interrupted": 100, "read": 100} and result.globals == {"n": 100}, result
+        ends = {"end": result.facts["read"], "abort": 200 - result.facts["read"]}
+        assert sequences_ran(result) and result.globals == {"n": ends[place]}, result
 
 
 @pytest.mark.parametrize("guards", ["needed", "all"])
