@@ -30,12 +30,12 @@ def pytest_addoption(parser):
 def is_whole(config):
     """Whether all tests were to run."""
     options = config.option
-    parts = options.keyword or options.markexpr or options.collectonly or options.update or getattr(options, "deselect", None)
-    return not parts and not hasattr(config, "workerinput") and {str(pathlib.Path(arg).resolve()) for arg in config.args} == {str(HERE)}
+    parts = [options.keyword, options.markexpr, options.collectonly, options.update, options.lf, getattr(options, "deselect", None)]
+    return not any(parts) and not hasattr(config, "workerinput") and {str(pathlib.Path(arg).resolve()) for arg in config.args} == {str(HERE)}
 
 
 def pytest_sessionstart(session):
-    if not hasattr(session.config, "workerinput"):
+    if not hasattr(session.config, "workerinput") and not session.config.option.lf:
         produced.begin()
 
 

@@ -24,7 +24,7 @@ const char* const kSeeds[] = {
     "probe a.b = timer.ms(-1), end? { p = 1 }, { q = 2 }  probe a.c += begin { x = 0x1f + 017 }",
     "probe a < count++ foreach ([k+, v] in b[*, 3] limit 2) { print(k) } > # comment",
     "probe a { foreach (v = [k-] in s@count-) if ([v, *] in c) delete c[v, *]; else next }",
-    "probe a { for (i = 0; i < 9; ++i) { while (!~i) break; continue } try { e() } catch (m) {} }",
+    "probe a { for (i = 0; i < 9; ++i) { while (! ~i) break; continue } try { e() } catch (m) {} }",
     "probe a { x = $p->q[i + 1]->r$$ . @cast(p, \"t\")->u[0] . &$v . $$vars$; s <<< a ? b : c }",
     "probe a { y = a =~ \"^b\" && c !~ \"d\" || e in f; z = @hist_log(s)[2] >>> 3 & 4 ^ 5 | 6 }",
     "@define m(a, b) %( (@a * @b) %)\nprobe a { x = @m(1, f(2, 3)) }",
