@@ -27,20 +27,15 @@ def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="rewrite the expectations of the golden tests")
 
 
-def rerun(options):
-    """Whether only what failed before is run (--last-failed, of a plugin that pytest.ini leaves out)."""
-    return getattr(options, "lf", False)
-
-
 def is_whole(config):
     """Whether all tests were to run."""
     options = config.option
-    parts = [options.keyword, options.markexpr, options.collectonly, options.update, rerun(options), getattr(options, "deselect", None)]
+    parts = [options.keyword, options.markexpr, options.collectonly, options.update, options.lf, getattr(options, "deselect", None)]
     return not any(parts) and not hasattr(config, "workerinput") and {str(pathlib.Path(arg).resolve()) for arg in config.args} == {str(HERE)}
 
 
 def pytest_sessionstart(session):
-    if not hasattr(session.config, "workerinput") and not rerun(session.config.option):
+    if not hasattr(session.config, "workerinput") and not session.config.option.lf:
         produced.begin()
 
 
