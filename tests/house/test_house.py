@@ -32,12 +32,14 @@ TOP_FILES = ("CHANGELOG.md", "CMakeLists.txt", "CMakePresets.json", "CONTRIBUTIN
 
 
 def licence_of(name):
-    """The kernel takes modules of its own licence only."""
+    """The kernel takes modules of its own licence only; djtap itself reads the one header that both have."""
+    if name == "kernel/device_abi.h":
+        return "GPL-2.0-only OR Apache-2.0"
     return "GPL-2.0-only" if name.startswith("kernel/") else "Apache-2.0"
 
 
 CXX_FILES = project_files(".h", ".cpp", ".c", ".S")
-OWN_CXX = [name for name in CXX_FILES if not name.startswith(("tests/", "examples/"))]
+OWN_CXX = [name for name in CXX_FILES if not name.startswith(("tests/", "examples/", "kernel/"))]
 SOURCES = project_files(".h", ".cpp", ".c", ".S", ".py", ".djt", ".g4", ".sh", ".def", ".lua", "CMakeLists.txt")
 
 
@@ -366,10 +368,10 @@ def test_every_file_names_its_licence():
     wrong = []
     for name in [*project_files(""), *TOP_FILES]:
         lines = read(name).splitlines()
-        if sum(line.strip().rstrip('",->').rstrip().endswith(f"{LICENCE}{licence_of(name)}") for line in lines) != 1:
+        if sum(line.strip().rstrip('",->*/').rstrip().endswith(f"{LICENCE}{licence_of(name)}") for line in lines) != 1:
             wrong.append(name)
     assert wrong == []
-    assert {path.stem for path in (paths.ROOT / "LICENSES").iterdir()} == {licence_of(name) for name in project_files("")}
+    assert {path.stem for path in (paths.ROOT / "LICENSES").iterdir()} == {part for name in project_files("") for part in licence_of(name).split(" OR ")}
 
 
 def test_nothing_is_left_to_do():

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Finds what the kernel does not export, by the address of kallsyms_lookup_name that kprobes knows. */
+#include "symbols.h"
+
+#include <linux/kprobes.h>
+#include <linux/module.h>
+
+typedef unsigned long dj_lookup_t(const char *name);
+
+static DEFINE_MUTEX(no_mutex);
+
+DEFINE_STATIC_CALL_NULL(dj_poke, dj_poke_t);
+DEFINE_STATIC_CALL_NULL(dj_poke_sync, dj_sync_t);
+DEFINE_STATIC_CALL_NULL(dj_pages_ro, dj_pages_t);
+DEFINE_STATIC_CALL_NULL(dj_pages_rw, dj_pages_t);
+DEFINE_STATIC_CALL_NULL(dj_pages_x, dj_pages_t);
+DEFINE_STATIC_CALL_NULL(dj_pages_nx, dj_pages_t);
+DEFINE_STATIC_CALL_NULL(dj_forbidden, dj_forbidden_t);
+DEFINE_STATIC_CALL_NULL(dj_function_extent, dj_extent_t);
+DEFINE_STATIC_CALL_NULL(dj_lookup, dj_lookup_t);
+DEFINE_STATIC_CALL_NULL(dj_alloc_by_size, dj_alloc_by_size_t);
+DEFINE_STATIC_CALL_NULL(dj_alloc_by_type, dj_alloc_by_type_t);
+
+struct mutex *dj_text_mutex = &no_mutex;
+unsigned long dj_text_begin, dj_text_end;
+static bool allocates_by_type;
+
+unsigned long dj_symbol(const char *name)
+{
+	return static_call(dj_lookup)(name);
+}
+
+static int find_lookup(void)
+{
+	struct kprobe probe = { .symbol_name = "kallsyms_lookup_name" };
+	int error = register_kprobe(&probe);
+
+	if (error)
+		return error;
+	static_call_update(dj_lookup, (dj_lookup_t *)probe.addr);
+	unregister_kprobe(&probe);
+	return 0;
+}
+
+/* The first of the names that the kernel has; 0 with a line in the log: it has none of them. */
+static unsigned long find(const char *name, const char *later_name)
+{
+	unsigned long address = dj_symbol(name);
+
+	if (!address && later_name)
+		address = dj_symbol(later_name);
+	if (!address)
+		pr_err("djtap: this kernel has no %s\n", name);
+	return address;
+}
+
+#define FIND(id, type, name, later_name) ({			\
+	unsigned long address_ = find(name, later_name);	\
+	if (address_)						\
+		static_call_update(id, (type *)address_);	\
+	!address_;						\
+})
+
+static int find_alloc(void)
+{
+	unsigned long by_size = dj_symbol("module_alloc");
+
+	if (by_size) {
+		static_call_update(dj_alloc_by_size, (dj_alloc_by_size_t *)by_size);
+		return 0;
+	}
+	allocates_by_type = true;	/* since 6.10 */
+	return FIND(dj_alloc_by_type, dj_alloc_by_type_t, "execmem_alloc", NULL);
+}
+
+int dj_find_symbols(void)
+{
+	int missing, error = find_lookup();
+
+	if (error) {
+		pr_err("djtap: kprobes do not find kallsyms_lookup_name: %d\n", error);
+		return error;
+	}
+	missing = FIND(dj_poke, dj_poke_t, "text_poke", NULL);
+	missing += FIND(dj_poke_sync, dj_sync_t, "text_poke_sync", "smp_text_poke_sync_each_cpu");
+	missing += FIND(dj_pages_ro, dj_pages_t, "set_memory_ro", NULL);
+	missing += FIND(dj_pages_rw, dj_pages_t, "set_memory_rw", NULL);
+	missing += FIND(dj_pages_x, dj_pages_t, "set_memory_x", NULL);
+	missing += FIND(dj_pages_nx, dj_pages_t, "set_memory_nx", NULL);
+	missing += FIND(dj_forbidden, dj_forbidden_t, "within_kprobe_blacklist", NULL);
+	missing += FIND(dj_function_extent, dj_extent_t, "kallsyms_lookup_size_offset", NULL);
+	missing += find_alloc();
+	dj_text_mutex = (struct mutex *)find("text_mutex", NULL);
+	dj_text_begin = find("_stext", NULL);
+	dj_text_end = find("_etext", NULL);
+	return missing || !dj_text_mutex || !dj_text_begin || !dj_text_end ? -ENOENT : 0;
+}
+
+void *dj_alloc_code(unsigned long bytes)
+{
+	if (allocates_by_type)
+		return static_call(dj_alloc_by_type)(0 /* EXECMEM_DEFAULT: a module's text */, bytes);
+	return static_call(dj_alloc_by_size)(bytes);
+}
