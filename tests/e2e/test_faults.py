@@ -61,9 +61,12 @@ def test_the_handler_walks_the_whole_stack(djtap):
         assert names[0] == "on_fault" and "main" in names, result
 
 
+PIE, FIXED = ["-pie", "-fPIE"], ["-no-pie", "-fno-pie"]
+TWO = ["-e", 'probe func("peek"), func("outer") { n++ }']
+
+
 @pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
-@pytest.mark.parametrize("flags", [["-pie", "-fPIE"], ["-no-pie", "-fno-pie"]], ids=["pie", "fixed"])
-@pytest.mark.parametrize("words", [["-e", 'probe func("peek"), func("outer") { n++ }'], ["--stress"]], ids=["two", "stress"])
+@pytest.mark.parametrize("flags, words", [(PIE, TWO), (FIXED, TWO), (PIE, ["--stress"])], ids=["pie", "fixed", "stress"])
 def test_a_sanitizers_report(djtap, tmp_path, compiler, flags, words):
     """AddressSanitizer looks up where the fault was, and wants its shadow memory for itself. Of clang it is linked in."""
     built = tmp_path / "sanitized"
