@@ -30,12 +30,13 @@ arch::HandlerCall handler_call(const PatchCall& call, const std::vector<HandlerA
   }
   out.wants_site = out.wants_site || call.kind == PatchCall::Leave;
   out.site = call.site | call.exit;
-  out.address = entry_of(call, code);
   out.slot = call.slot;
   if (call.kind == PatchCall::Body && call.slot == 0) {
     out.count_word = abis[call.handler].count_word;
     out.count_add = abis[call.handler].count_add;
   }
+  // Handlers that detours stand for may have no code there.
+  if (out.count_word == 0) out.address = entry_of(call, code);
   return out;
 }
 

@@ -3,16 +3,13 @@
 #include "runtime/session/session.h"
 
 #include <fmt/format.h>
-#include <sys/mman.h>
 #include <sys/random.h>
 
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 
 #include "compiler/stages/samples.h"
 #include "runtime/memory/arena_format.h"
-#include "runtime/memory/session_memory.h"
+#include "runtime/memory/own_arena.h"
 #include "runtime/memory/site_biases.h"
 #include "runtime/shared/capture.h"
 
@@ -42,7 +39,7 @@ Result<Session> Session::create(Targets targets, const SessionInput& input, Deto
   if (target != nullptr) {
     DJ_TRY(areas, target->map(detours, input.layout));
   } else {
-    DJ_TRY_DO(session.map_own_arena());
+    DJ_TRY(session.own_arena_, map_own_arena(input.layout));
   }
   Status made = session.format(input);
   if (made.ok() && target != nullptr)
@@ -52,19 +49,6 @@ Result<Session> Session::create(Targets targets, const SessionInput& input, Deto
     return made.error();
   }
   return session;
-}
-
-Status Session::map_own_arena() {
-  const Layout& layout = *layout_;
-  void* wanted = reinterpret_cast<void*>(layout.base);
-  void* got = mmap(wanted, layout.bytes, PROT_READ | PROT_WRITE,
-                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE | MAP_NORESERVE, -1, 0);
-  const ArenaPlace place = arena_place(layout);
-  if (got != wanted || !map_private(place))
-    return Error{fmt::format("cannot map the data arena: {}", std::strerror(errno))};
-  const uint64_t bytes = place.end() - place.base;
-  own_arena_ = std::shared_ptr<void>(got, [bytes](void* p) { munmap(p, bytes); });
-  return ok_status();
 }
 
 // The arena gets its contents, and djtap's own handlers their code.
@@ -83,6 +67,7 @@ Status Session::format(const SessionInput& input) {
 // The detours of a set go into the areas that the target has mapped for them.
 Status Session::place(Target& target, const Image& image, DetourPlan detours, CodeAreas areas) {
   const LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
+    if (!target.runs_handlers()) return Result<Linked>(Linked());
     return link(image, base, working, target.agent_places());
   };
   auto* header = reinterpret_cast<abi::Header*>(header_.arena_base);

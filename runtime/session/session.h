@@ -80,7 +80,6 @@ class Session {
 
  private:
   Session() = default;
-  Status map_own_arena();
   Status format(const SessionInput& input);
   Status place(Target& target, const Image& image, DetourPlan detours, CodeAreas areas);
   void forget_calls(const std::set<HandlerAt>& handlers);

@@ -53,6 +53,9 @@ class Target {
   virtual SessionFacts arena_facts() const = 0;
   // The numbers that the agent's code needs of the target. Call it after the first map().
   virtual AgentPlaces agent_places() const = 0;
+  // Whether handlers run in the target, so that their code goes into its code areas. False: detours
+  // count, and that is all.
+  virtual bool runs_handlers() const { return true; }
 
   // Maps code areas, stubs and a journal for these detours, and at the first call the session's
   // arena, at layout.base in djtap and in the target. Changes the plan where the target cannot do

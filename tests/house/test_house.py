@@ -85,6 +85,8 @@ ROOMS = {
     "runtime/target/process": [*MODEL, "arch/x86_64/sample.h", "runtime/process", "runtime/output", "runtime/patch", "runtime/detours",
                                "runtime/text",
                                "runtime/memory", "runtime/install", "runtime/clean", "runtime/target", "runtime/shared"],
+    "runtime/kernel": [*MODEL, "kernel/device_abi.h", "runtime/process", "runtime/patch", "runtime/detours", "runtime/memory", "runtime/target",
+                       "runtime/shared"],
     "runtime/session": [*MODEL, "compiler/debuginfo/pattern.h", "runtime/process", "runtime/output", "runtime/patch", "runtime/detours",
                         "runtime/memory",
                         "runtime/target", "runtime/shared"],
@@ -113,8 +115,8 @@ THIRD_PARTY = {
     r"nlohmann/": ["compiler/diag", "compiler/editor", "runtime/output", "runtime/lua", "runtime/run/doctor"],
     r"fmt/": [*MODEL, "compiler/editor", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo", "compiler/resolve", "compiler/lower",
               "arch/x86_64", "runtime/process", "runtime/output", "runtime/command", "runtime/patch", "runtime/detours", "runtime/text",
-              "runtime/memory", "runtime/install", "runtime/clean", "runtime/target", "runtime/target/process", "runtime/session", "runtime/lua",
-              "runtime/run", "runtime/run/doctor", "runtime/main.cpp"],
+              "runtime/memory", "runtime/install", "runtime/clean", "runtime/target", "runtime/target/process", "runtime/kernel", "runtime/session",
+              "runtime/lua", "runtime/run", "runtime/run/doctor", "runtime/main.cpp"],
     r"sys/ptrace": ["runtime/process"],
     r"md5\.h": ["compiler/resolve"],
     r"lua": ["runtime/lua"],
@@ -159,7 +161,8 @@ def may_include(room, target):
 TEST_HEADERS = {
     "arch/x86_64/test_fuzz.h", "arch/x86_64/test_machine.h", "arch/x86_64/test_patched.h", "arch/x86_64/test_sandbox.h", "arch/x86_64/test_victim.h",
     "compiler/check/check_support.h", "compiler/debuginfo/victim_support.h",
-    "compiler/lower/session_test.h", "runtime/agent/arena_support.h", "runtime/install/trial.h", "runtime/process/victim.h",
+    "compiler/lower/session_test.h", "runtime/agent/arena_support.h", "runtime/install/trial.h", "runtime/kernel/fake_kernel.h",
+    "runtime/process/victim.h",
 }
 TEST_ROOMS = ("runtime/target/fake",)
 
