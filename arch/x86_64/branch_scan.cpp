@@ -79,7 +79,7 @@ void Scan::look_at(size_t at) {
   const auto look = [&](Reference::Kind kind, uint64_t target) {
     if (marked_.has(target)) found_.push_back({kind, here, target});
   };
-  if (immediates_) look(Reference::Immediate, uint32_t(read_rel32(p)));
+  if (immediates_) look(Reference::Immediate, widened(uint32_t(read_rel32(p)), marked_.low()));
   switch (kClasses[*p]) {
     case None:
       break;

@@ -44,8 +44,10 @@ class AllIncomingEdges {
       if (insn.is(0x8d) && insn.rip_relative) take(insn.target);
       if (insn.accesses_near()) data_.add(insn.target);
       if (pic || insn.branches()) continue;
-      if (insn.imm_bytes >= 4) take(uint64_t(insn.imm_bytes == 4 ? uint32_t(insn.imm) : insn.imm));
-      if (insn.disp_bytes == 4 && !insn.rip_relative) take(uint64_t(uint32_t(insn.disp)));
+      const uint64_t low = impl_.module.low();
+      if (insn.imm_bytes >= 4)
+        take(insn.imm_bytes == 4 ? widened(uint32_t(insn.imm), low) : uint64_t(insn.imm));
+      if (insn.disp_bytes == 4 && !insn.rip_relative) take(widened(uint32_t(insn.disp), low));
     }
   }
   // Bytes that belong to no decoded function: whatever they may be.

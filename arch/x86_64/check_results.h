@@ -39,7 +39,9 @@ class Verdicts {
 struct CheckResults {
   std::array<Verdicts, 3> verdicts;  // by Guards
   std::optional<std::vector<Checker::Syscall>> syscalls;
-  std::vector<FunctionRange> rseq_sections;  // the module's; set from the start
+  // What Checker::must_stay() looks at, set from the start; sorted, apart. A list that is neither
+  // gives wrong answers, and nothing worse.
+  std::vector<FunctionRange> unmovable;
   // A number that grows with every answer.
   size_t size() const;
 };

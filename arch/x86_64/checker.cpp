@@ -11,19 +11,11 @@
 #include "arch/x86_64/fragments.h"
 #include "arch/x86_64/jump_tables.h"
 #include "arch/x86_64/placement.h"
+#include "arch/x86_64/ranges.h"
 #include "compiler/base/parallel.h"
 #include "compiler/base/sort_runs.h"
 
 namespace dj::arch {
-namespace {
-
-bool overlaps(const std::vector<FunctionRange>& ranges, uint64_t begin, uint64_t end) {
-  return std::any_of(ranges.begin(), ranges.end(),
-                     [&](const FunctionRange& r) { return begin < r.end && r.begin < end; });
-}
-
-}  // namespace
-
 void Checker::Impl::note(const Function& function) {
   if (!decoded.emplace(function.range.begin, function.decoded_end()).second) return;
   for (const Insn& insn : function.insns) starts.add(insn.address);
@@ -286,26 +278,6 @@ void judge(Checker::Impl& impl, Verdicts& verdicts, std::vector<Region>& regions
 
 }  // namespace
 
-// Check 8: code that nobody may change.
-void Checker::Impl::check_off_limits(Region& region, Guards guards) const {
-  const auto keep_off = [&](const std::vector<FunctionRange>& ranges, Verdict verdict) {
-    if (ranges.empty()) return;
-    const uint32_t own = guards == Guards::None ? region.length : region.first;
-    if (overlaps(ranges, region.address, region.address + std::max<uint32_t>(own, 1)))
-      return forbid(region, verdict, 0);
-    for (uint32_t i = own; i < region.stretch; i++) {
-      if (overlaps(ranges, region.address + i, region.address + i + 1))
-        return arrive(region, region.address + i, verdict, region.address + i, guards);
-    }
-  };
-  keep_off(module.text().rseq_sections, Verdict::RseqSection);
-  if (!refused(region.verdict)) keep_off(module.trampolines(), Verdict::Blacklisted);
-  const auto& signatures = module.text().rseq_signatures;
-  const uint64_t at = handler_address(region);
-  if (overlaps(signatures, at, at + 1)) return forbid(region, Verdict::RseqSection, 0);
-  if (region.verdict == Verdict::Ok) keep_off(signatures, Verdict::DataInText);
-}
-
 void Checker::Impl::arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
                            Guards guards) const {
   const uint64_t offset = target - region.address;
@@ -316,7 +288,7 @@ void Checker::Impl::arrive(Region& region, uint64_t target, Verdict verdict, uin
                       (offset >= 32 || !(region.boundaries >> offset & 1));
   if (verdict == Verdict::AddressTaken && inside) return;
   const bool off_limits = verdict == Verdict::RseqSection || verdict == Verdict::Blacklisted ||
-                          verdict == Verdict::DataInText;
+                          verdict == Verdict::DataInText || verdict == Verdict::BeforeFixed;
   if (offset < region.first) return forbid(region, verdict, culprit);
   if (offset < kJumpBytes && region.obstacle == Verdict::Ok) {
     region.obstacle = verdict;
@@ -403,10 +375,6 @@ bool is_entered(const Module& module, const Region& region) {
 
 }  // namespace
 
-bool Checker::in_rseq_section(uint64_t begin, uint64_t end) const {
-  return overlaps(known_->rseq_sections, begin, end);
-}
-
 bool Checker::any_breakpoint(std::vector<Region> regions) {
   const auto is_breakpoint = [](const Region& region) {
     return region.verdict != Verdict::Ok && !refused(region.verdict);
@@ -426,7 +394,7 @@ Checker::Checker(ModuleText text)
     : text_(text.text),
       known_(std::make_unique<CheckResults>()),
       impl_(std::make_unique<Impl>(std::move(text))) {
-  known_->rseq_sections = impl_->module.text().rseq_sections;
+  known_->unmovable = ranges_apart(impl_->module.text().rseq_sections, impl_->module.text().fixed);
 }
 Checker::Checker(std::vector<TextRange> text, CheckResults known, std::function<ModuleText()> whole)
     : text_(std::move(text)),
@@ -457,6 +425,8 @@ const char* verdict_name(Verdict v) {
                                     "call-not-last",
                                     "inside-other-site",
                                     "rseq-section",
+                                    "fixed-place",
+                                    "before-fixed-place",
                                     "out-of-reach",
                                     "writable-text"};
   return kNames[size_t(v)];
@@ -464,7 +434,7 @@ const char* verdict_name(Verdict v) {
 
 bool refused(Verdict v) {
   return v == Verdict::NotBoundary || v == Verdict::Blacklisted || v == Verdict::RseqSection ||
-         v == Verdict::WritableText || v == Verdict::Unmovable;
+         v == Verdict::FixedPlace || v == Verdict::WritableText || v == Verdict::Unmovable;
 }
 
 }  // namespace dj::arch

@@ -31,7 +31,7 @@ class Doubts;  // doubts.h
 //   5 check_end              measure.cpp          function_end, runs_on, padding_int3 ...
 //   6 check_relocatable      measure.cpp          not_relocatable, unmovable, call_not_last
 //   7 check_other_sites      collisions.cpp       Collision
-//   8 check_off_limits       checker.cpp          rseq, rseq_signature, trampoline
+//   8 check_off_limits       off_limits.cpp       rseq, rseq_signature, trampoline, fixed ...
 //
 // Checks 1, 5 and 6 walk along a region's instructions until one of them refuses. Checks 2, 3 and 4
 // look at all regions of a module that no check has refused yet at once.
@@ -73,6 +73,8 @@ struct Checker::Impl {
   void cut(Region& region, uint64_t offset) const;
   // Runs check 8.
   void check_off_limits(Region& region, Guards guards) const;
+  // Keeps a region off ModuleText::fixed.
+  void keep_off_fixed(Region& region, Guards guards) const;
   // Records that control may arrive at `target`, which lies inside the region.
   void arrive(Region& region, uint64_t target, Verdict verdict, uint64_t culprit,
               Guards guards) const;

@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/entry_place.h"
 #include "arch/x86_64/exit_frames.h"
 #include "arch/x86_64/fragments.h"
 #include "arch/x86_64/jump_tables.h"
@@ -124,13 +125,10 @@ class ExitFinder {
     owned_.add(range);
   }
 
-  // Its first byte, or the instruction behind endbr64 there.
+  // Its first byte, or the place of an entry probe.
   bool is_entry(uint64_t address) const {
     const uint64_t begin = own_.begin;
-    if (address == begin) return true;
-    const auto bytes = module_.bytes(begin);
-    return address == begin + kEndbr64.size() && bytes.size() >= kEndbr64.size() &&
-           std::equal(kEndbr64.begin(), kEndbr64.end(), bytes.begin());
+    return address == begin || address == entry_place(module_.bytes(begin), begin);
   }
 
   Function decode(const FunctionRange& range) {
@@ -282,7 +280,8 @@ class ExitFinder {
   bool holds(const Insn& insn, const Ranges& ranges) const {
     if (insn.is(0x8d) && insn.rip_relative) return ranges.contain(insn.target);
     if (module_.text().position_independent || insn.imm_bytes < 4 || insn.branches()) return false;
-    return ranges.contain(insn.imm_bytes == 4 ? uint32_t(insn.imm) : uint64_t(insn.imm));
+    return ranges.contain(insn.imm_bytes == 4 ? widened(uint32_t(insn.imm), module_.low())
+                                              : uint64_t(insn.imm));
   }
 
   // On a new stack nothing leaves the function: who gave it comes back to its own return.

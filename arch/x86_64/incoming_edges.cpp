@@ -21,6 +21,7 @@ class Finder {
   Finder(const ModuleText& text, std::span<const FunctionRange> functions, const ByteSet& begins,
          IncomingEdges& out)
       : immediates_(!text.position_independent),
+        low_(begins.low()),
         functions_(functions),
         begins_(begins),
         out_(out) {}
@@ -36,7 +37,7 @@ class Finder {
     if (immediates_) {
       uint32_t value;
       std::memcpy(&value, p, 4);
-      enter({Reference::Immediate, here, value});
+      enter({Reference::Immediate, here, widened(value, low_)});
     }
     if ((p[0] & 0xf0) == 0x70 || (p[0] & 0xfc) == 0xe0 || p[0] == 0xeb) {
       jump(here, here + 2 + uint64_t(int64_t(int8_t(p[1]))));
@@ -70,6 +71,7 @@ class Finder {
   }
 
   bool immediates_;
+  uint64_t low_;
   std::span<const FunctionRange> functions_;
   size_t next_ = 0;  // the first function that ends behind the place looked at
   const ByteSet& begins_;

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/detour.h"
 #include "arch/x86_64/relocate.h"
 
 namespace dj::arch {
@@ -58,8 +59,7 @@ class Growth {
       if (guards_ != Guards::None && starts_with_endbr(insn.address))
         return no(Verdict::AddressTaken, insn.address);
       region_.boundaries |= 1u << offset;
-      // Alignment behind a jump or return is dead unless somebody is seen to go there.
-      const bool dead = arrived_ && !called_ && insn.kind == Kind::Nop;
+      const bool dead = is_dead(insn);
       if ((arrived_ && !dead) || guards_ == Guards::Everywhere) region_.guards |= 1u << offset;
       if (arrived_ && !dead && region_.stretch < kJumpBytes) note(insn.address);
     }
@@ -68,11 +68,20 @@ class Growth {
     if (enough() && region_.length < kJumpBytes) region_.length = region_.stretch;
     if (enough() && (guards_ == Guards::None || region_.stretch >= kStretch)) done_ = true;
     if (done_) return Verdict::Ok;
-    const bool still_dead = arrived_ && !called_ && insn.kind == Kind::Nop;
+    const bool still_dead = is_dead(insn);
+    left_ = still_dead ? left_ : insn.leaves() && insn.kind != Kind::Trap;
     called_ = insn.calls();
     arrived_ = called_ || still_dead;
     if (insn.leaves()) return check_end(insn);
     return check_call_last(insn);
+  }
+
+  // Alignment behind a jump or return is dead unless somebody is seen to go there. So are the int3
+  // that compilers put there for processors that guess, and those that a kernel leaves of a patched
+  // return. Behind an int3 of the code a debugger may go on with the next one.
+  bool is_dead(const Insn& insn) const {
+    if (!arrived_ || called_) return false;
+    return insn.kind == Kind::Nop || (left_ && insn.is(kInt3));
   }
 
   // Check 6: the instruction can run elsewhere ...
@@ -139,6 +148,7 @@ class Growth {
   Region& region_;
   bool arrived_ = false;  // control may come to the next instruction from elsewhere, surely
   bool called_ = false;   // the instruction before is a call
+  bool left_ = false;     // the last one that is not dead is a jump or a return
   bool done_ = false;
   uint64_t culprit_ = 0;
 };
@@ -168,7 +178,7 @@ void Checker::Impl::cut(Region& region, uint64_t offset) const {
 
 void Checker::Impl::measure(Region& region, const Function& function, Guards guards) const {
   region.first = region.stretch = region.padding = region.length = 0;
-  region.room = 64;
+  region.room = region.changeable = 64;
   region.boundaries = region.guards = region.doubts = 0;
   region.obstacle = Verdict::Ok;
   const auto bytes = module.bytes(region.address);

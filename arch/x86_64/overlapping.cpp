@@ -12,6 +12,7 @@
 #include <bit>
 
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/detour.h"
 #include "compiler/base/page.h"
 
 namespace dj::arch {
@@ -26,7 +27,7 @@ constexpr uint64_t kBndReach = 256 << 20;
 constexpr struct {
   uint8_t prefixes, byte;
 } kBeginnings[] = {{1, kBnd}, {1, 0x2e}, {2, kBnd}, {2, 0x2e}, {3, kBnd}, {3, 0x2e}, {0, 0x2e}};
-constexpr uint8_t kJump = 0xe9, kInt3 = 0xcc;
+constexpr uint8_t kJump = 0xe9;
 constexpr uint8_t kAny = 0x40;
 // The top byte of the lower jump's displacement: 256 MB and more away, below first; last what is
 // there.
@@ -80,6 +81,7 @@ Region overlapping_with(const Region& low, uint8_t sites, uint8_t prefixes) {
 
 // The e9 is before the nearest site, and no guard before the e9.
 bool may_have(const Region& low, int prefixes, int nearest) {
+  if (int(kJumpBytes) + prefixes > low.changeable) return false;
   if (prefixes == 0) return true;
   const bool same_page = low.address / kPage == (low.address + uint64_t{2} * kWindow) / kPage;
   return same_page && prefixes < nearest && (low.guards & bits_below(prefixes + 1)) == 0;

@@ -51,6 +51,7 @@ uint32_t whole(const Region& region, uint32_t bytes) {
 
 // Prefixes and opcode must lie inside the first instruction, and the jump in the free room.
 bool fits(const Region& region, uint32_t prefix) {
+  if (kJumpBytes + prefix > region.changeable) return false;
   if (region.overlap != 0) return prefix == region.prefixes;
   const bool inside =
       prefix < region.first || region.fixed_bytes.set;  // those forms have no guards

@@ -33,6 +33,8 @@ enum class Verdict : uint8_t {
   CallNotLast,       // 6: a call that is not the DCR's last instruction
   InsideOtherSite,   // 7: collides with another probe
   RseqSection,       // 8: inside an rseq critical section (refused as int3 too)
+  FixedPlace,        // 8: others find or change the instruction itself (refused as int3 too)
+  BeforeFixed,       // 8: the jump would cover such an instruction
   OutOfReach,        // no address that a guarded jump could lead to (position-dependent programs)
   WritableText,      // the program may write there: set by callers that know its mappings
 };
@@ -72,10 +74,12 @@ struct Region {
   uint64_t probe_address = 0;
 
   // The facts that placements() takes; valid if the verdict is Ok.
-  uint8_t first = 0;               // length of the first instruction
-  uint8_t stretch = 0;             // bytes, as far as a DCR could go
-  uint8_t padding = 0;             // that many of them, at the end, are padding behind the function
-  uint8_t room = 0;                // bytes up to the next other site
+  uint8_t first = 0;    // length of the first instruction
+  uint8_t stretch = 0;  // bytes, as far as a DCR could go
+  uint8_t padding = 0;  // that many of them, at the end, are padding behind the function
+  uint8_t room = 0;     // bytes up to the next other site
+  // Bytes up to the first one that others may change or look for: a jump ends before it.
+  uint8_t changeable = 0;
   Verdict obstacle = Verdict::Ok;  // why a plain jump is not possible; culprit is its reason
   // Bit i: an original instruction starts at address + i, 0 < i < stretch; and: control may arrive
   // there, so that a DCR that covers it must have an int3 in its place.
@@ -143,9 +147,9 @@ class Checker {
              Neighbours neighbours = Neighbours::Apart);
   // Runs the checks without check 7, as if each region were the only one.
   void check_alone(std::vector<Region>& regions, Guards guards);
-  // Whether an instruction of [begin, end) is in an rseq critical section. Run at another address
-  // it would be outside of the section.
-  bool in_rseq_section(uint64_t begin, uint64_t end) const;
+  // Whether an instruction of [begin, end) must run where it stands: in an rseq critical section,
+  // or because the kernel finds it by its address (ModuleText::fixed).
+  bool must_stay(uint64_t begin, uint64_t end) const;
   // Whether check() with Guards::None would leave one of the regions as int3. Their own functions
   // mostly tell; then it does not look at the rest of the module.
   bool any_breakpoint(std::vector<Region> regions);

@@ -122,6 +122,12 @@ const Case kCases[] = {
      Verdict::Ok, 5},
     {"in_rseq_signature", "func f; mov (%rdi),%eax; signature_f: here: mov $1,%eax; ret; done f",
      Verdict::RseqSection, 5},
+    {"fixed", "func f; .type fixed_f,@function; fixed_f: push %rax; .size fixed_f,1; ret; done f",
+     Verdict::FixedPlace, 1},
+    {"before_fixed",
+     "func f; push %rax; .type fixed_f,@function; fixed_f: mov $1,%eax; .size fixed_f,5; ret; done "
+     "f",
+     Verdict::BeforeFixed, 1},
     {"reads_own_bytes", "func f; push %rax; 0: mov $1,%eax; mov 0b+1(%rip),%ebx; ret; done f",
      Verdict::DataInText, 1},
     {"trampoline", "func f; mov $15,%rax; syscall; done f", Verdict::Blacklisted, 7},

@@ -39,11 +39,11 @@ inline Block may_refer(const uint8_t* bytes) {
   return jcc | loop | jmp8 | call_or_jmp | long_jcc | lea | xbegin | rip;
 }
 
-// Returns 0xff where the four bytes from there on are one of `size` numbers from `low` on. Reads
-// three bytes behind the block.
+// Returns 0xff where the four bytes from there on are the low half of one of `size` numbers from
+// `low` on. Reads three bytes behind the block.
 inline Block numbers_within(const uint8_t* bytes, uint64_t low, uint64_t size) {
   constexpr uint64_t kEnd = uint64_t(1) << 32;
-  if (low >= kEnd || size >= kEnd) return _mm_set1_epi8(char(0xff));
+  if (size >= kEnd) return _mm_set1_epi8(char(0xff));
   constexpr uint32_t kSign = 1u << 31;  // comparisons are signed
   const Block from = _mm_set1_epi32(int(uint32_t(low) + kSign));
   const Block end = _mm_set1_epi32(int(uint32_t(size) ^ kSign));

@@ -68,9 +68,19 @@ struct Victim {
   std::vector<uint64_t> exported, cold;  // functions with global names; parts named f.cold
 };
 
-// Functions are the STT_FUNC symbols; "cold" and "other" count as found without a name. Names beginning pad_ are landing pads, rseq_X (a function
-// symbol) is a critical section, signature_X the word in front of its abort address; every aligned word of .data that leads into text is an address
-// taken, in programs linked at a fixed address of read-only data too.
+inline void sort_lists(ModuleText& text) {
+  for (auto* ranges : {&text.functions, &text.fixed})
+    std::sort(ranges->begin(), ranges->end(),
+              [](const FunctionRange& a, const FunctionRange& b) { return a.begin < b.begin; });
+  for (auto* addresses : {&text.named, &text.landing_pads, &text.address_taken})
+    std::sort(addresses->begin(), addresses->end());
+}
+
+// Functions are the STT_FUNC symbols; "cold" and "other" count as found without a name. Names
+// beginning pad_ are landing pads, rseq_X (a function symbol) is a critical section, signature_X
+// the word in front of its abort address, fixed_X bytes that must stay; every aligned word of .data
+// that leads into text is an address taken, in programs linked at a fixed address of read-only data
+// too.
 inline Victim read_elf(const std::string& path) {
   const std::string file = read_file(path);
   Victim victim;
@@ -112,6 +122,8 @@ inline Victim read_elf(const std::string& path) {
       const bool function = ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_size != 0;
       if (name.rfind("rseq_", 0) == 0) {
         victim.text.rseq_sections.push_back(range);
+      } else if (name.rfind("fixed_", 0) == 0) {
+        victim.text.fixed.push_back(range);
       } else if (name.rfind("signature_", 0) == 0) {
         victim.text.rseq_signatures.push_back({symbol.st_value, symbol.st_value + 4});
       } else if (name.rfind("pad_", 0) == 0) {
@@ -125,8 +137,6 @@ inline Victim read_elf(const std::string& path) {
       }
     }
   }
-  std::sort(victim.text.functions.begin(), victim.text.functions.end(),
-            [](const FunctionRange& a, const FunctionRange& b) { return a.begin < b.begin; });
   for (size_t at = 0; at + 8 <= data.size(); at += 8) {
     uint64_t word;
     std::memcpy(&word, data.data() + at, 8);
@@ -134,17 +144,18 @@ inline Victim read_elf(const std::string& path) {
       if (word - range.address < range.bytes.size()) victim.text.address_taken.push_back(word);
     }
   }
-  std::sort(victim.text.named.begin(), victim.text.named.end());
-  std::sort(victim.text.landing_pads.begin(), victim.text.landing_pads.end());
-  std::sort(victim.text.address_taken.begin(), victim.text.address_taken.end());
+  sort_lists(victim.text);
   return victim;
 }
 
-inline Victim link_victim(const std::string& source) {
+constexpr const char* kProgramPlaces = "-Ttext=0x401000 -Tdata=0x405000";
+
+// places: where ld puts the sections.
+inline Victim link_victim(const std::string& source, const std::string& places = kProgramPlaces) {
   TempDir dir;
   std::ofstream(dir / "v.s") << source << "\n";
   TempDir::run("as -o " + (dir / "v.o") + " " + (dir / "v.s"));
-  TempDir::run("ld -e 0 -Ttext=0x401000 -Tdata=0x405000 -o " + (dir / "v") + " " + (dir / "v.o"));
+  TempDir::run("ld -e 0 " + places + " -o " + (dir / "v") + " " + (dir / "v.o"));
   return read_elf(dir / "v");
 }
 

@@ -39,6 +39,17 @@ struct Space {
   uint64_t low = 0, image_begin = 0, image_end = 0, high = 0;
 };
 
+// Whether an address is of the kernel's half. Code there is a kernel's, and so is all that checks
+// know of a kernel: it may begin functions with the nop of its tracer, and 32 bits of an
+// instruction mean the address that they are with their sign extended.
+constexpr bool is_kernels(uint64_t address) { return address >> 63 != 0; }
+
+// Returns the address of code that begins at `code` which 32 bits of an instruction mean: compilers
+// extend the sign of a kernel's addresses, and add zeros to a program's.
+constexpr uint64_t widened(uint32_t bits, uint64_t code) {
+  return is_kernels(code) ? uint64_t(int64_t(int32_t(bits))) : bits;
+}
+
 struct ModuleText {
   std::string path;
   bool position_independent = true;
@@ -55,17 +66,22 @@ struct ModuleText {
   std::vector<uint64_t> pieces;  // blocks of functions that are code of their own, by name; sorted
   // (begin of a function, piece of it), if no other function has the piece's name; sorted
   std::vector<std::pair<uint64_t, uint64_t>> own_pieces;
-  std::vector<uint64_t> landing_pads;  // from .gcc_except_table, sorted
+  // From .gcc_except_table and a kernel's tables: where control goes though no instruction says so;
+  // sorted.
+  std::vector<uint64_t> landing_pads;
   // (begin of a function, landing pad of its calls outside of it), sorted
   std::vector<std::pair<uint64_t, uint64_t>> far_pads;
   std::vector<uint64_t> address_taken;  // code addresses in relocations, data words and
                                         // global symbols, sorted
   std::vector<FunctionRange>
-      rseq_sections;              // critical sections from __rseq_cs / __rseq_cs_ptr_array
+      rseq_sections;  // critical sections from __rseq_cs / __rseq_cs_ptr_array
   // Words in front of the sections' abort addresses. They must hold the signature that the program
   // has registered, or the kernel ends the program.
   std::vector<FunctionRange> rseq_signatures;
-  std::vector<TextRange> rodata;  // for jump tables
+  // Bytes that others find by their address or change while the code runs: instructions that a
+  // kernel's tables name. They stay where and what they are; sorted, apart.
+  std::vector<FunctionRange> fixed;
+  std::vector<TextRange> rodata;                  // for jump tables
   std::vector<std::shared_ptr<const void>> kept;  // keeps the mapped file alive
 };
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "arch/x86_64/entry_place.h"
 #include "compiler/debuginfo/debuginfod.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/foreign_names.h"
@@ -232,12 +233,7 @@ bool Module::is_part(const CodeFunction& function) {
   return symbols_.parts->has(function.begin, function.end, function.symbol);
 }
 
-uint64_t Module::entry_of(uint64_t begin) const {
-  constexpr uint8_t kEndbr64[4] = {0xf3, 0x0f, 0x1e, 0xfa};
-  const Bytes code = elf_.at(begin);
-  const bool marked = code.size() >= 4 && std::equal(kEndbr64, kEndbr64 + 4, code.begin());
-  return marked ? begin + 4 : begin;
-}
+uint64_t Module::entry_of(uint64_t begin) const { return arch::entry_place(elf_.at(begin), begin); }
 
 DebugInfo* Module::debug_info() {
   if (!debug_.tried) {

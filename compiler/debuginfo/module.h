@@ -67,7 +67,7 @@ class Module {
   bool exports(uint64_t begin);
   const Plt& plt();
   size_t function_count();  // distinct addresses
-  // Its first instruction behind endbr64: where an entry probe goes.
+  // Where an entry probe goes (arch/x86_64/entry_place.h).
   uint64_t entry_of(uint64_t begin) const;
 
   // How texts show some types; must outlive this object. Before debug_info().

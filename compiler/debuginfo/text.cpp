@@ -7,6 +7,7 @@
 
 #include "compiler/base/parallel.h"
 #include "compiler/debuginfo/eh_frame.h"
+#include "compiler/debuginfo/kernel_tables.h"
 #include "compiler/debuginfo/object_file.h"
 #include "compiler/debuginfo/parts.h"
 #include "compiler/debuginfo/symbols.h"
@@ -366,6 +367,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
     }
   }
   std::sort(text.far_pads.begin(), text.far_pads.end());
+  add_kernel_tables(elf, text);
   add_rseq(elf, text);
   add_taken_addresses(elf, text);
   sort_unique(text.named);

@@ -9,22 +9,15 @@
 #include <regex>
 #include <set>
 
-#include "arch/x86_64/decode.h"
+#include "arch/x86_64/entry_place.h"
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 
 namespace dj {
 namespace {
 
-// Where an entry probe goes: endbr64 stays at its address.
 uint64_t entry_of(const arch::ModuleText& text, uint64_t begin) {
-  for (const arch::TextRange& range : text.text) {
-    if (begin < range.address || begin + 4 > range.address + range.bytes.size()) continue;
-    const uint8_t* code = range.bytes.data() + (begin - range.address);
-    const auto& endbr = arch::kEndbr64;
-    return std::equal(endbr.begin(), endbr.end(), code) ? begin + endbr.size() : begin;
-  }
-  return begin;
+  return arch::entry_place(arch::bytes_at(text.text, begin), begin);
 }
 
 // Reasons of one kind are one row.

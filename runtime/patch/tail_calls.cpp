@@ -6,19 +6,15 @@
 #include <array>
 #include <tuple>
 
-#include "arch/x86_64/decode.h"
+#include "arch/x86_64/entry_place.h"
 #include "compiler/stages/result_use.h"
 #include "runtime/shared/capture.h"
 
 namespace dj {
 namespace {
 
-// Where an entry probe of the function goes: endbr64 stays at its address.
 uint64_t entry_of(const ModuleCode& code, uint64_t begin) {
-  const std::span<const uint8_t> bytes = code.at(begin, arch::kEndbr64.size());
-  return std::equal(arch::kEndbr64.begin(), arch::kEndbr64.end(), bytes.begin(), bytes.end())
-             ? begin + arch::kEndbr64.size()
-             : begin;
+  return arch::entry_place(arch::bytes_at(code.text, begin), begin);
 }
 
 int rank(const PatchCall& call) {

@@ -26,12 +26,12 @@ std::optional<arch::CheckResults> decode(std::span<const char> bytes) {
   }
   std::span<const uint64_t> asked;
   std::span<const Syscall> syscalls;
-  std::span<const arch::FunctionRange> rseq_sections;
+  std::span<const arch::FunctionRange> unmovable;
   if (!take_records(bytes, asked) || !take_records(bytes, syscalls) ||
-      !take_records(bytes, rseq_sections) || !bytes.empty()) {
+      !take_records(bytes, unmovable) || !bytes.empty()) {
     return std::nullopt;
   }
-  known.rseq_sections.assign(rseq_sections.begin(), rseq_sections.end());
+  known.unmovable.assign(unmovable.begin(), unmovable.end());
   if (!asked.empty()) {
     known.syscalls.emplace(syscalls.begin(), syscalls.end());
   }
@@ -64,7 +64,7 @@ void VerdictCache::save(const std::string& identity, const arch::CheckResults& k
   put_records(bytes, std::span(&yes, known.syscalls ? 1u : 0u));
   put_records(bytes, known.syscalls ? std::span<const Syscall>(*known.syscalls)
                                     : std::span<const Syscall>());
-  put_records(bytes, std::span<const arch::FunctionRange>(known.rseq_sections));
+  put_records(bytes, std::span<const arch::FunctionRange>(known.unmovable));
   files_.save(name_of(identity), identity, bytes);
 }
 

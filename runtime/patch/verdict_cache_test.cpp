@@ -26,7 +26,7 @@ arch::CheckResults some_answers() {
   known.verdicts[1].add(answers);
   known.syscalls.emplace(2);
   known.syscalls->back().number = 39;
-  known.rseq_sections.push_back({0x1005, 0x1010});
+  known.unmovable.push_back({0x1005, 0x1010});
   return known;
 }
 
@@ -83,8 +83,8 @@ TEST_F(VerdictCacheFile, GivesBackWhatItGot) {
   EXPECT_EQ(region->length, 6);
   EXPECT_EQ(known->verdicts[0].find(asked), nullptr);
   EXPECT_EQ(known->syscalls->back().number, 39);
-  ASSERT_EQ(known->rseq_sections.size(), 1u);
-  EXPECT_EQ(known->rseq_sections[0].begin, 0x1005u);
+  ASSERT_EQ(known->unmovable.size(), 1u);
+  EXPECT_EQ(known->unmovable[0].begin, 0x1005u);
 }
 
 TEST_F(VerdictCacheFile, IgnoresWhatIsNotWhole) {

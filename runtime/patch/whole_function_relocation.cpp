@@ -34,7 +34,7 @@ void take_rest(PatchSite& site, const ModuleCode& code, uint64_t bias, uint64_t 
   const uint32_t whole = arch::whole_function(bytes, site.address, site.displaced);
   if (whole == 0) return;
   const uint64_t entry = site.address - bias;
-  if (code.checker->in_rseq_section(entry + site.displaced, entry + whole)) return;
+  if (code.checker->must_stay(entry + site.displaced, entry + whole)) return;
   site.rest = whole - site.displaced;
   site.displaced = whole;
   site.original.assign(bytes.begin(), bytes.begin() + whole);

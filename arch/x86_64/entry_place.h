@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+// entry_place() tells where the entry probe of a function goes.
+#pragma once
+#include <cstdint>
+#include <span>
+
+namespace dj::arch {
+
+// Returns the address of the first instruction of the function at `begin` that a probe may stand
+// on; `code` are its bytes, as many as are known. endbr64 stays at its address. A kernel's function
+// also keeps an endbr64 that the kernel has sealed (66 0f 1f 00), and the nop that its tracer
+// (ftrace) turns into a call: a jump there would be overwritten.
+uint64_t entry_place(std::span<const uint8_t> code, uint64_t begin);
+
+}  // namespace dj::arch

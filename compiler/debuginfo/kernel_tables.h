@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// add_kernel_tables() reads the tables of a Linux kernel that name instructions of its text.
+#pragma once
+#include "arch/x86_64/text.h"
+#include "compiler/debuginfo/object_file.h"
+
+namespace dj {
+
+// Adds to `text` what the tables of a kernel's file say: the instructions that must stay, where
+// control goes by itself, what may be entered, and where detours can lie. Does nothing for a
+// program. Call it when the text and its functions are known.
+void add_kernel_tables(const ObjectFile& elf, arch::ModuleText& text);
+
+}  // namespace dj
