@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// For tests: the running kernel as a file, and what the checks say of its functions.
+//
+//   live_kernel write FILE [SYMBOLS MEMORY NOTES]   writes the ELF file
+//   live_kernel places FILE   prints a line for each entry, and for each exit; judged apart:
+//       entry FUNCTION ADDRESS FORM REASON EXITS    EXITS: "known", or why they are not
+//       exit FUNCTION ADDRESS FORM REASON
+#include "runtime/kernel/live_kernel.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "arch/x86_64/entry_place.h"
+#include "arch/x86_64/safety.h"
+#include "compiler/debuginfo/text.h"
+
+namespace dj {
+namespace {
+
+Status write(const std::string& to, const KernelFiles& files) {
+  DJ_TRY(const std::vector<uint8_t> bytes, make_live_kernel(files));
+  std::ofstream out(to, std::ios::binary);
+  out.write(reinterpret_cast<const char*>(bytes.data()), std::streamsize(bytes.size()));
+  return out.flush() ? ok_status() : Error{"cannot write " + to};
+}
+
+// A place to probe, and the function that it is for.
+struct Place {
+  uint64_t function;
+  std::string exits;  // of an entry
+};
+
+class Places {
+ public:
+  void add(const arch::Region& region, Place place) {
+    regions_.push_back(region);
+    places_.push_back(std::move(place));
+  }
+
+  void print(const char* kind, arch::Checker& checker) {
+    checker.check(regions_, arch::Guards::WhereNeeded, arch::Neighbours::Lean);
+    for (size_t i = 0; i < regions_.size(); i++) {
+      const arch::Region& region = regions_[i];
+      const auto outcome = checker.outcome(region);
+      const uint64_t at = region.probe_address != 0 ? region.probe_address : region.address;
+      std::printf("%s %lx %lx %s %s %s\n", kind, places_[i].function, at, outcome.form,
+                  verdict_name(outcome.reason), places_[i].exits.c_str());
+    }
+  }
+
+ private:
+  std::vector<arch::Region> regions_;
+  std::vector<Place> places_;
+};
+
+Status print_places(const std::string& path) {
+  DJ_TRY(const arch::ModuleText text, read_text(path));
+  arch::Checker checker(text);
+  Places entries, exits;
+  std::set<uint64_t> seen;
+  for (const uint64_t begin : text.named) {
+    const arch::FunctionRange function = checker.function_from(begin);
+    const arch::Exits known = checker.exits(begin, function.end);
+    arch::Region entry;
+    entry.address = arch::entry_place(arch::bytes_at(text.text, begin), begin);
+    entries.add(entry, {begin, known.complete ? "known" : known.reason});
+    for (const arch::Exit& exit : known.exits) {
+      if (seen.insert(exit.exit_address).second) exits.add(exit.region, {begin, ""});
+    }
+  }
+  entries.print("entry", checker);
+  exits.print("exit", checker);
+  return ok_status();
+}
+
+Status run(int count, char** words) {
+  if (count >= 3 && strcmp(words[1], "write") == 0) {
+    KernelFiles files;
+    if (count == 6) files = {words[3], words[4], words[5]};
+    return write(words[2], files);
+  }
+  if (count == 3 && strcmp(words[1], "places") == 0) return print_places(words[2]);
+  return Error{"usage: live_kernel write FILE [SYMBOLS MEMORY NOTES] | places FILE"};
+}
+
+}  // namespace
+}  // namespace dj
+
+int main(int count, char** words) {
+  const dj::Status status = dj::run(count, words);
+  if (!status.ok()) std::fprintf(stderr, "live_kernel: %s\n", status.error().message.c_str());
+  return status.ok() ? 0 : 1;
+}
