@@ -122,7 +122,9 @@ const Case kCases[] = {
      Verdict::Ok, 5},
     {"in_rseq_signature", "func f; mov (%rdi),%eax; signature_f: here: mov $1,%eax; ret; done f",
      Verdict::RseqSection, 5},
-    {"fixed", "func f; .type fixed_f,@function; fixed_f: push %rax; .size fixed_f,1; ret; done f",
+    {"fixed",
+     "func f; .type fixed_f,@function; fixed_f: push %rax; .size fixed_f,1; mov $1,%eax; mov "
+     "$2,%ecx; ret; done f",
      Verdict::FixedPlace, 1},
     {"before_fixed",
      "func f; push %rax; .type fixed_f,@function; fixed_f: mov $1,%eax; .size fixed_f,5; ret; done "
