@@ -27,15 +27,20 @@ def pytest_addoption(parser):
     parser.addoption("--update", action="store_true", help="rewrite the expectations of the golden tests")
 
 
+def is_rerun(options):
+    """Whether only what failed before is run again (--last-failed, of a plugin that can be left out)."""
+    return getattr(options, "lf", False)
+
+
 def is_whole(config):
     """Whether all tests were to run."""
     options = config.option
-    parts = [options.keyword, options.markexpr, options.collectonly, options.update, options.lf, getattr(options, "deselect", None)]
+    parts = [options.keyword, options.markexpr, options.collectonly, options.update, is_rerun(options), getattr(options, "deselect", None)]
     return not any(parts) and not hasattr(config, "workerinput") and {str(pathlib.Path(arg).resolve()) for arg in config.args} == {str(HERE)}
 
 
 def pytest_sessionstart(session):
-    if not hasattr(session.config, "workerinput") and not session.config.option.lf:
+    if not hasattr(session.config, "workerinput") and not is_rerun(session.config.option):
         produced.begin()
 
 
