@@ -24,19 +24,7 @@ class Plan:
 
     def __init__(self, device, names=None, most=1 << 17):
         facts, kcore = device.hello(), kd.Kcore()
-        known = kd.symbols()
-        text = kcore.read(facts.text_begin, facts.text_end - facts.text_begin)
-        self.found = []  # (address, bytes to move, name)
-        for name in names or known:
-            begin = known[name]
-            if not facts.text_begin <= begin < facts.text_end - 64:
-                continue
-            code = text[begin - facts.text_begin:][:64]
-            at = kd.entry(code)
-            length = at and kd.movable(code[at:])
-            if length:
-                self.found.append((begin + at, code[at:at + length], name))
-        self.found = sorted({address: (address, code, name) for address, code, name in self.found}.values())[:most]
+        self.found = kd.movable_entries(facts, names, most)
         base = device.alloc_code(len(self.found) * 64)
         block, self.sites = bytearray(), []
         for address, code, _ in self.found:
@@ -72,10 +60,10 @@ def counts(name):
         return {"answers": answers, "count": count, "changed": armed != before, "same": plan.text() == before, "kept": kept, "removed": removed}
 
 
-def many(seconds):
-    """Arms all functions that can be, under load, and takes them out by closing the device."""
+def many(most, seconds):
+    """Arms that many functions under load, and takes them out by closing the device."""
     with kd.Device() as device:
-        plan = Plan(device)
+        plan = Plan(device, most=int(most))
         before = plan.text()
         load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; cat /proc/self/stat >/dev/null; done"], stdout=subprocess.DEVNULL)
         try:
@@ -181,13 +169,13 @@ def killed(times):
     """Sessions that die at random moments; gives sites whose text differs afterwards."""
     chance = random.Random(20261128)
     with kd.Device() as device:
-        plan = Plan(device, most=8000)
+        plan = Plan(device, most=500)
         before = plan.text()
     for _ in range(int(times)):
         child = os.fork()
         if child == 0:
             with kd.Device() as device:
-                armed = Plan(device, most=8000)
+                armed = Plan(device, most=500)
                 while True:
                     device.arm(armed.sites)
                     device.disarm()

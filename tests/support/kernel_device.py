@@ -2,7 +2,9 @@
 """Device: /dev/djtap of djtap's kernel module, as kernel/device_abi.h describes it; and a kernel's text, by /proc/kcore. Runs in a guest."""
 import ctypes
 import fcntl
+import marshal
 import os
+import pathlib
 import re
 import struct
 
@@ -133,15 +135,22 @@ class Kcore:
     def read(self, address, size):
         for begin, length, at in self.parts:
             if begin <= address and address + size <= begin + length:
-                read = b""
+                read = bytearray()  # a page at a time, in some kernels
                 while len(read) < size:
                     read += os.pread(self.file.fileno(), size - len(read), at + address - begin + len(read))
-                return read
+                return bytes(read)
         raise ValueError(f"{address:#x} is not in /proc/kcore")
 
 
-def symbols():
-    """All symbols of the kernel itself, by name; of several of a name the first."""
+def kept(name, make):
+    """What make() gives; a guest's first call keeps it for the others, since Python is slow there."""
+    path = pathlib.Path("/run") / name
+    if not path.exists():
+        path.write_bytes(marshal.dumps(make()))
+    return marshal.loads(path.read_bytes())
+
+
+def read_symbols():
     found = {}
     with open("/proc/kallsyms", encoding="utf8") as lines:
         for line in lines:
@@ -149,6 +158,11 @@ def symbols():
             if len(parts) == 3:
                 found.setdefault(parts[2], int(parts[0], 16))
     return found
+
+
+def symbols():
+    """All symbols of the kernel itself, by name; of several of a name the first."""
+    return kept("symbols", read_symbols)
 
 
 FENTRY_NOP = bytes.fromhex("0f1f440000")
@@ -172,6 +186,19 @@ def movable(code):
             return None
         at = found.end()
     return at
+
+
+def movable_entries(facts, names, most):
+    """(address, bytes to move, name) of functions whose first instructions can be moved, ascending: of those names, or of any, `most` at most."""
+    memory, known, found = Kcore(), symbols(), {}
+    for name in names or known:
+        if facts.text_begin <= known[name] < facts.text_end - 64 and len(found) < most:
+            code = memory.read(known[name], 64)
+            at = entry(code)
+            length = at and movable(code[at:])
+            if length:
+                found[known[name] + at] = (known[name] + at, code[at:at + length], name)
+    return sorted(found.values())
 
 
 def counting_detour(at, moved, back, word):
