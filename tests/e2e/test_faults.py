@@ -61,22 +61,28 @@ def test_the_handler_walks_the_whole_stack(djtap):
         assert names[0] == "on_fault" and "main" in names, result
 
 
-PIE, FIXED = ["-pie", "-fPIE"], ["-no-pie", "-fno-pie"]
-TWO = ["-e", 'probe func("peek"), func("outer") { n++ }']
-
-
-@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
-@pytest.mark.parametrize("flags, words", [(PIE, TWO), (FIXED, TWO), (PIE, ["--stress"])], ids=["pie", "fixed", "stress"])
-def test_a_sanitizers_report(djtap, tmp_path, compiler, flags, words):
-    """AddressSanitizer looks up where the fault was, and wants its shadow memory for itself. Of clang it is linked in."""
-    built = tmp_path / "sanitized"
+def sanitizers_report(djtap, folder, compiler, flags, words):
+    built = folder / "sanitized"
     build = [compiler, "-fsanitize=address", *flags, "-O1", "-g", "-o", built, paths.ROOT / "tests" / "targets" / "sanitized.c"]
     if shutil.which(compiler) is None or subprocess.run(build, check=False).returncode != 0:
         pytest.skip(f"there is no {compiler} with AddressSanitizer that works")
-    result = djtap(*words, "-o", tmp_path / "output", "-c", built)
+    result = djtap(*words, "-o", folder / "output", "-c", built)
     assert result.facts == {"peeked": 5} and result.returncode == 1, result
     frames = re.findall(r"^ *#\d+ 0x[0-9a-f]+ in (\w+)", result.stderr, re.M)
     assert "SEGV on unknown address" in result.stderr and frames[:2] == ["peek", "outer"], result
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+@pytest.mark.parametrize("flags", [["-pie", "-fPIE"], ["-no-pie", "-fno-pie"]], ids=["pie", "fixed"])
+def test_a_sanitizers_report(djtap, tmp_path, compiler, flags):
+    """AddressSanitizer looks up where the fault was, and wants its shadow memory for itself. Of clang it is linked in."""
+    sanitizers_report(djtap, tmp_path, compiler, flags, ["-e", 'probe func("peek"), func("outer") { n++ }'])
+
+
+@pytest.mark.parametrize("compiler", ["gcc", "clang-19"])
+def test_a_sanitizers_report_with_all_functions_probed(djtap_once, tmp_path, compiler):
+    """By jumps alone: it looks names up for minutes where each function that does so has an int3."""
+    sanitizers_report(djtap_once, tmp_path, compiler, ["-pie", "-fPIE"], ["--stress"])
 
 
 def test_another_c_library(djtap, tmp_path):
