@@ -107,7 +107,7 @@ TEST(KernelText, ExitsAreTheReturnsBeforeInt3) {
 }
 
 // `fixed_x` is a function symbol with a size; the probe is at `here`.
-const char* kFixedBehind =
+const char* const kFixedBehind =
     "func f; here: push %rbx; .type fixed_x,@function; fixed_x: mov $1,%eax; .size fixed_x,5; "
     "pop %rbx; ret; done f";
 

@@ -22,8 +22,9 @@ std::string_view take_word(std::string_view& text, char separator) {
 std::optional<KernelSymbol> parse_line(std::string_view line) {
   const std::string_view address = take_word(line, ' '), type = take_word(line, ' ');
   KernelSymbol symbol{0, type.empty() ? '\0' : type[0], line};
-  const char* end = address.data() + address.size();
-  const auto [stop, error] = std::from_chars(address.data(), end, symbol.address, 16);
+  const char* const begin = address.data();
+  const char* const end = begin + address.size();
+  const auto [stop, error] = std::from_chars(begin, end, symbol.address, 16);
   const bool is_whole = error == std::errc() && stop == end && type.size() == 1 && !line.empty();
   return is_whole ? std::optional(symbol) : std::nullopt;
 }

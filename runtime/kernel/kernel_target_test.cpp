@@ -188,7 +188,7 @@ TEST(KernelTarget, RefusesHandlersThatDoMoreThanCount) {
 
 TEST(KernelTarget, RefusesMoreCountersThanTheModuleHas) {
   Engine engine;
-  engine.abis[0].count_word = engine.layout.thread_words() + 8 * DJTAP_COUNTERS;
+  engine.abis[0].count_word = engine.layout.thread_words() + uint64_t{8} * DJTAP_COUNTERS;
   const Status probed = engine.probe(engine.plan_for({"twice"}));
   ASSERT_FALSE(probed.ok());
   EXPECT_THAT(probed.error().message, HasSubstr("has 256 counters"));

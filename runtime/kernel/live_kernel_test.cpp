@@ -25,14 +25,14 @@ constexpr uint64_t kText = 0xffffffff9a200000, kConstants = 0xffffffff9a300000;
 // What a kernel shows, in files of a folder of its own.
 class SmallKernel {
  public:
-  SmallKernel() : text_(0x1000, 0xcc), constants_(0x2000) {
+  SmallKernel() : text(0x1000, 0xcc), constants(0x2000) {
     char name[] = "/tmp/djtap-kernel-XXXXXX";
-    folder_ = ::mkdtemp(name);
-    for (size_t i = 0; i < constants_.size(); i++) constants_[i] = uint8_t(i * 7);
+    folder = ::mkdtemp(name);
+    for (size_t i = 0; i < constants.size(); i++) constants[i] = uint8_t(i * 7);
     code(0x10, {0x0f, 0x1f, 0x44, 0, 0, 0xc3});
     code(0x40, {0x31, 0xc0, 0xc3});
     code(0x60, {0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xc3});
-    symbols_ =
+    symbols =
         "0000000000000000 A fixed_percpu_data\n"
         "ffffffff9a200000 T _stext\n"
         "ffffffff9a200000 T _text\n"
@@ -57,18 +57,18 @@ class SmallKernel {
         "ffffffffc0001000 t of_a_module\t[ext4]\n"
         "ffffffff9a200048 t of_a_program\t[bpf]\n";
     // An owner of 4 bytes, an id of 3, type NT_GNU_BUILD_ID.
-    notes_ = {4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0x12, 0x34, 0x56, 0};
+    notes = {4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0x12, 0x34, 0x56, 0};
   }
-  ~SmallKernel() { std::filesystem::remove_all(folder_); }
+  ~SmallKernel() { std::filesystem::remove_all(folder); }
 
   void code(size_t at, std::initializer_list<uint8_t> bytes) {
-    std::copy(bytes.begin(), bytes.end(), text_.begin() + ptrdiff_t(at));
+    std::copy(bytes.begin(), bytes.end(), text.begin() + ptrdiff_t(at));
   }
-  std::string path(const std::string& name) const { return folder_ + "/" + name; }
+  std::string path(const std::string& name) const { return folder + "/" + name; }
   // Puts the files there.
   KernelFiles files() const {
-    std::ofstream(path("kallsyms")) << symbols_;
-    std::ofstream(path("notes")).write(notes_.data(), std::streamsize(notes_.size()));
+    std::ofstream(path("kallsyms")) << symbols;
+    std::ofstream(path("notes")).write(notes.data(), std::streamsize(notes.size()));
     Elf64_Ehdr header = {};
     memcpy(header.e_ident, ELFMAG, SELFMAG);
     header.e_ident[EI_CLASS] = ELFCLASS64;
@@ -80,33 +80,33 @@ class SmallKernel {
     Elf64_Phdr segments[3] = {};
     const uint64_t offset = sizeof header + sizeof segments;
     segments[0].p_type = PT_NOTE;
-    segments[1] = {PT_LOAD, 7, offset, kText, 0, text_.size(), text_.size(), 1};
-    segments[2] = {PT_LOAD,           7, offset + text_.size(), kConstants, 0, constants_.size(),
-                   constants_.size(), 1};
+    segments[1] = {PT_LOAD, 7, offset, kText, 0, text.size(), text.size(), 1};
+    segments[2] = {PT_LOAD,          7, offset + text.size(), kConstants, 0, constants.size(),
+                   constants.size(), 1};
     std::ofstream core(path("kcore"), std::ios::binary);
     const auto write = [&](const void* bytes, size_t count) {
       core.write(static_cast<const char*>(bytes), std::streamsize(count));
     };
     write(&header, sizeof header);
     write(segments, sizeof segments);
-    write(text_.data(), text_.size());
-    write(constants_.data(), constants_.size());
+    write(text.data(), text.size());
+    write(constants.data(), constants.size());
     return {path("kallsyms"), path("kcore"), path("notes")};
   }
   // The list without the lines that have the word.
   void forget(const std::string& word) {
     std::string kept;
-    for (size_t from = 0, end = 0; from < symbols_.size(); from = end + 1) {
-      end = symbols_.find('\n', from);
-      const std::string line = symbols_.substr(from, end + 1 - from);
+    for (size_t from = 0, end = 0; from < symbols.size(); from = end + 1) {
+      end = symbols.find('\n', from);
+      const std::string line = symbols.substr(from, end + 1 - from);
       if (line.find(word) == std::string::npos) kept += line;
     }
-    symbols_ = kept;
+    symbols = kept;
   }
 
-  std::vector<uint8_t> text_, constants_;
-  std::string symbols_, folder_;
-  std::vector<char> notes_;
+  std::vector<uint8_t> text, constants;
+  std::string symbols, folder;
+  std::vector<char> notes;
 };
 
 std::string output_of(const std::string& command) {
@@ -159,9 +159,9 @@ TEST(LiveKernel, HasTheBytesAtTheirAddresses) {
   const auto of = [](const std::vector<uint8_t>& bytes, size_t begin, size_t end) {
     return std::vector<uint8_t>(bytes.begin() + ptrdiff_t(begin), bytes.begin() + ptrdiff_t(end));
   };
-  EXPECT_EQ(section(".text"), of(kernel.text_, 0, 0x800));
-  EXPECT_EQ(section("__ex_table"), of(kernel.constants_, 0x100, 0x118));
-  EXPECT_EQ(section("__bug_table"), of(kernel.constants_, 0x1800, 0x180c));
+  EXPECT_EQ(section(".text"), of(kernel.text, 0, 0x800));
+  EXPECT_EQ(section("__ex_table"), of(kernel.constants, 0x100, 0x118));
+  EXPECT_EQ(section("__bug_table"), of(kernel.constants, 0x1800, 0x180c));
   const std::string addresses =
       output_of("readelf -SW " + file +
                 " | grep -o '\\(\\.text\\|_table\\|.rodata\\) .*' | awk '{print $1, $3, $5}'");
@@ -191,19 +191,19 @@ TEST(LiveKernel, SaysWhyThereIsNone) {
   std::filesystem::resize_file(files.memory, 40);
   EXPECT_EQ(why_not(files), files.memory + " ends at offset 0x28");
   files = kernel.files();
-  files.symbols = kernel.folder_;
-  EXPECT_EQ(why_not(files), "cannot read " + kernel.folder_ + ": Is a directory");
+  files.symbols = kernel.folder;
+  EXPECT_EQ(why_not(files), "cannot read " + kernel.folder + ": Is a directory");
 }
 
 TEST(LiveKernel, SaysWhatTheListLacks) {
   SmallKernel hidden;
-  hidden.symbols_ = "0000000000000000 T _stext\n0000000000000000 T _etext\n";
+  hidden.symbols = "0000000000000000 T _stext\n0000000000000000 T _etext\n";
   const std::string list = hidden.files().symbols;
   EXPECT_EQ(why_not(hidden.files()), "the kernel hides its addresses in " + list +
                                          ": djtap needs root, and kernel.kptr_restrict below 2");
-  hidden.symbols_ = "";
+  hidden.symbols = "";
   EXPECT_EQ(why_not(hidden.files()), list + " names no symbol");
-  hidden.symbols_ = "ffffffff9a200000 T\n";
+  hidden.symbols = "ffffffff9a200000 T\n";
   EXPECT_EQ(why_not(hidden.files()), list + " has a line that is no symbol: ffffffff9a200000 T");
 
   SmallKernel kernel;
@@ -218,11 +218,11 @@ TEST(LiveKernel, SaysWhatTheListLacks) {
   EXPECT_NE(why_not(kernel.files()).find(" names no __start___ex_table: "), std::string::npos);
 
   SmallKernel turned;
-  turned.symbols_.replace(turned.symbols_.find("9a200800 T _etext"), 8, "90000000");
+  turned.symbols.replace(turned.symbols.find("9a200800 T _etext"), 8, "90000000");
   EXPECT_NE(why_not(turned.files()).find(" has _stext at 0xffffffff9a200000 and _etext at "),
             std::string::npos);
   SmallKernel far;
-  far.symbols_.replace(far.symbols_.find("9a200800 T _etext"), 8, "9a2f0000");
+  far.symbols.replace(far.symbols.find("9a200800 T _etext"), 8, "9a2f0000");
   EXPECT_EQ(why_not(far.files()), far.files().memory + " has no memory at 0xffffffff9a200000");
 }
 
