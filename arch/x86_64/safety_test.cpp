@@ -14,7 +14,7 @@ namespace {
 using test::check_one;
 
 // Nothing near: every check has something harmless around it.
-const char* kHarmless = R"(
+const char* const kHarmless = R"(
   func harmless
     push %rbp
     mov %rsp,%rbp
