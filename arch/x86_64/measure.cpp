@@ -76,8 +76,8 @@ class Growth {
     return check_call_last(insn);
   }
 
-  // Alignment behind a jump or return is dead unless somebody is seen to go there. So are the int3
-  // that compilers put there for processors that guess, and those that a kernel leaves of a patched
+  // Alignment behind a jump or return is dead unless some code leads there. The int3 are dead, too,
+  // that compilers put there for processors that guess, or that a kernel leaves of a patched
   // return. Behind an int3 of the code a debugger may go on with the next one.
   bool is_dead(const Insn& insn) const {
     if (!arrived_ || called_) return false;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Check 8: code that nobody may change, and code that may not run elsewhere.
+// Check 8 keeps regions off code that must stay as it is, and off code that cannot run elsewhere.
 #include "arch/x86_64/check_results.h"
 #include "arch/x86_64/checker.h"
 #include "arch/x86_64/ranges.h"

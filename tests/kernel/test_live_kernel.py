@@ -13,8 +13,7 @@ READ = paths.ROOT / "tests" / "kernel" / "read_kernel.py"
 @pytest.fixture(scope="module")
 def live(guest):
     """A guest with the file."""
-    if not PROGRAM.exists():
-        pytest.skip("kernel/live_kernel is not built")
+    assert PROGRAM.exists(), "kernel/live_kernel is not built"
     assert guest.run(f"{PROGRAM} write /run/kernel.elf", timeout=300) == (0, "")
     yield guest
     guest.run("rm -f /run/kernel.elf")
