@@ -22,6 +22,7 @@
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/interactive.h"
+#include "runtime/run/kernel_limits.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/list_points.h"
 #include "runtime/run/load_outputs.h"
@@ -142,14 +143,16 @@ struct ScriptWork {
 // A checked script, to the end of its session.
 int run_program(const Options& options, const ast::Script& script, Compiled& compiled,
                 ScriptWork& work) {
-  auto& [held, clock, target, sources, diags] = work;
+  auto& [held, clock, lazy, sources, diags] = work;
   LuaOutputs lua;
   if (auto code = load_outputs(options.report, options.line, sources, lua)) return *code;
-  if (!target.find().ok()) return target_failure(options.target, target.find().error());
-  std::optional<TracedProcess> process = target.find().take();
-  clock.done("target", summary_of(process));
+  const bool is_kernel = means_kernel(compiled.program, options.target, diags);
+  if (!diags.ok()) return report_all(diags, sources), kExitScript;
+  if (!(is_kernel ? lazy.find_kernel() : lazy.find()).ok()) return lazy.failure();
+  FoundTarget target = lazy.find().take();
+  clock.done("target", summary_of(target));
   ModuleCodes codes = module_codes(options.files.cache, options.stages.verbose > 0);
-  compiled.plan = find_places(compiled, process, codes, diags, clock);
+  compiled.plan = find_places(compiled, target, codes, diags, clock);
   if (!options.stress.is_on())
     warn_of_many(compiled.program, compiled.plan, options.messages.many, diags);
   report_all(diags, sources);
@@ -161,19 +164,20 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   // From here on, debug info is closed: the plan holds all that was needed.
 
   const Limits& limits = options.session.limits;
-  if (auto code = compile_for(process, limits, options.stages, codes, compiled, clock))
-    return *code;
+  if (auto code = compile_for(target, limits, options.stages, codes, compiled, clock)) return *code;
   if (options.stages.stop_after == Stage::Lower) return kExitOk;
   // From here on, handlers are machine code; it lies nowhere yet.
 
   compiled.patching = patch_options(options.patching, options.session.is_steered(), compiled.own);
-  if (process) plan_patches_for(*process, options.stages, codes, compiled, clock);
+  if (target.kernel) check_kernel_limits(compiled, diags);
+  if (!diags.ok()) return report_all(diags, sources), kExitScript;
+  if (target.is_there()) plan_patches_for(target, options.stages, codes, compiled, clock);
   if (options.stages.stop_after == Stage::Patch) return kExitOk;
   if (options.action.dry_run)
-    return show(dry_run(process, compiled.patches, compiled.plan)), kExitOk;
+    return show(dry_run(target, compiled.patches, compiled.plan)), kExitOk;
   // From here on, it is known which bytes change where; none has.
 
-  return run_session(options, {sources, lua, compiled, process, codes, clock}, held);
+  return run_session(options, {sources, lua, compiled, target, codes, clock}, held);
 }
 
 // A script, from its text to the end of its session.
@@ -204,7 +208,7 @@ int run_script(const Options& options) {
 
   library.complete(script, diags);
   clock.done("tapsets", counted(library.files_read(), "file"));
-  if (target.failed()) return target_failure(options.target, target.find().error());
+  if (target.failed()) return target.failure();
   if (diags.ok()) expand(options.script, script, sources, diags);
   if (!diags.ok()) return fail_expanded(sources, library, diags);
   // From here on, no probe point is an alias.
@@ -249,7 +253,8 @@ int run(const Options& options) {
 }  // namespace
 }  // namespace dj
 
-// What else is thrown is a mistake in djtap, which ends it. NOLINTNEXTLINE(bugprone-exception-escape)
+// What else is thrown is a mistake in djtap, which ends it.
+// NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
   dj::begin_huge_heap();
   dj::fill_standard_descriptors();

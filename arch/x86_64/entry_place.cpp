@@ -18,15 +18,29 @@ bool begins_with(std::span<const uint8_t> code, std::span<const uint8_t> with) {
   return code.size() >= with.size() && std::equal(with.begin(), with.end(), code.begin());
 }
 
+// Bytes of the endbr64 in front of all else, sealed or not.
+uint64_t endbr64_bytes(std::span<const uint8_t> code, bool kernels) {
+  const bool is_there = begins_with(code, kEndbr64) || (kernels && begins_with(code, kSealed));
+  return is_there ? kEndbr64.size() : 0;
+}
+
+// Of the tracer, as it is switched off or on.
+uint64_t tracer_bytes(std::span<const uint8_t> code) {
+  constexpr uint8_t kCall = 0xe8;
+  const bool is_on = code.size() >= kTracerNop.size() && code.front() == kCall;
+  return is_on || begins_with(code, kTracerNop) ? kTracerNop.size() : 0;
+}
+
 }  // namespace
 
 uint64_t entry_place(std::span<const uint8_t> code, uint64_t begin) {
   const bool kernels = is_kernels(begin);
-  uint64_t skipped = 0;
-  if (begins_with(code, kEndbr64) || (kernels && begins_with(code, kSealed)))
-    skipped = kEndbr64.size();
-  if (kernels && begins_with(code.subspan(skipped), kTracerNop)) skipped += kTracerNop.size();
-  return begin + skipped;
+  const uint64_t skipped = endbr64_bytes(code, kernels);
+  return begin + skipped + (kernels ? tracer_bytes(code.subspan(skipped)) : 0);
+}
+
+bool has_tracer_place(std::span<const uint8_t> code, uint64_t begin) {
+  return is_kernels(begin) && tracer_bytes(code.subspan(endbr64_bytes(code, true))) != 0;
 }
 
 }  // namespace dj::arch

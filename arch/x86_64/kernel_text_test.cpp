@@ -44,12 +44,15 @@ TEST(KernelText, EntriesAreBehindWhatTheTracerAndTheProcessorNeed) {
       {".byte 0x66,0x0f,0x1f,0; .byte 0x0f,0x1f,0x44,0,0; push %rbp", 9, 0},
       {".byte 0x66,0x0f,0x1f,0; push %rbp", 4, 0},
       {".byte 0x0f,0x1f,0x44,0", 0, 0},
-      {"call .+100", 0, 0},
+      {"call .+100", 5, 0},  // the tracer is on
+      {"endbr64; call .+100", 9, 4},
   };
   for (const auto& row : rows) {
     const std::vector<uint8_t> code = test::assemble(row.code);
     EXPECT_EQ(entry_place(code, kKernel), kKernel + row.kernels) << row.code;
     EXPECT_EQ(entry_place(code, kProgram), kProgram + row.programs) << row.code;
+    EXPECT_EQ(has_tracer_place(code, kKernel), row.kernels >= 5) << row.code;
+    EXPECT_FALSE(has_tracer_place(code, kProgram)) << row.code;
   }
   EXPECT_EQ(entry_place({}, kKernel), kKernel);
 }

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "arch/x86_64/entry_place.h"
+#include "arch/x86_64/text.h"
 #include "compiler/debuginfo/debuginfod.h"
 #include "compiler/debuginfo/demangle.h"
 #include "compiler/debuginfo/foreign_names.h"
@@ -234,6 +235,15 @@ bool Module::is_part(const CodeFunction& function) {
 }
 
 uint64_t Module::entry_of(uint64_t begin) const { return arch::entry_place(elf_.at(begin), begin); }
+
+bool Module::is_untraced(uint64_t begin) const {
+  return arch::is_kernels(begin) && !arch::has_tracer_place(elf_.at(begin), begin);
+}
+
+void Module::forgo_other_files() {
+  debug_.tried = true;
+  symbols_.fetched = true;
+}
 
 DebugInfo* Module::debug_info() {
   if (!debug_.tried) {

@@ -69,7 +69,12 @@ class Module {
   size_t function_count();  // distinct addresses
   // Where an entry probe goes (arch/x86_64/entry_place.h).
   uint64_t entry_of(uint64_t begin) const;
+  // Whether a kernel's function begins there that the kernel's own tracer cannot trace
+  // (arch::has_tracer_place()).
+  bool is_untraced(uint64_t begin) const;
 
+  // From here on the module has no debug info, and asks no server for symbols. Call it first.
+  void forgo_other_files();
   // How texts show some types; must outlive this object. Before debug_info().
   void set_printers(const TypePrinters* printers) { printers_ = printers; }
   DebugInfo* debug_info();  // null: the module has none. Opened at the first call

@@ -8,6 +8,7 @@
 #include <map>
 #include <utility>
 
+#include "compiler/base/object_point.h"
 #include "compiler/base/printable.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
@@ -60,8 +61,8 @@ std::string line_of(const Site& site, Module& file, const std::string& version, 
   const char* suffix = site.kind == SiteKind::Return ? ".return" : "";
   std::string line =
       site.listed.empty()
-          ? fmt::format("process(\"{}\").{}(\"{}\"){}", file.path(), kind, name, suffix)
-          : fmt::format("process(\"{}\").{}", file.path(), site.listed.str());
+          ? fmt::format("{}.{}(\"{}\"){}", object_point(file.path()), kind, name, suffix)
+          : fmt::format("{}.{}", object_point(file.path()), site.listed.str());
   if (with_variables && info) {
     line += variables_text(*info, site);
   }

@@ -61,6 +61,8 @@ ModuleSet::ModuleSet(const TargetFiles& files)
       syscalls_(files.modules.size()),
       mapped_(files.mapped),
       has_target_(files.has_target),
+      is_kernel_(files.is_kernel),
+      is_in_kernel_(files.is_in_kernel),
       printers_(files.printers),
       first_new_(files.first_new) {}
 
@@ -98,6 +100,8 @@ Module* ModuleSet::open(size_t i) {
     if (module.ok()) {
       modules_[i] = module.take();
       modules_[i]->set_printers(printers_);
+      // Debug files of the kernel have its addresses less what it was moved by at its start.
+      if (is_kernel_) modules_[i]->forgo_other_files();
     }
   }
   return modules_[i].get();

@@ -24,7 +24,10 @@ class ModuleSet {
 
   // Objects have numbers, from 0: the executable.
   size_t size() const { return paths_.size(); }
-  bool has_target() const { return has_target_; }  // a process, not files by their names alone
+  bool has_target() const { return has_target_; }  // not files by their names alone
+  bool is_kernel() const { return is_kernel_; }
+  // Of a process: whether the running kernel has a function of that name.
+  bool is_in_kernel(const std::string& name) const { return is_in_kernel_ && is_in_kernel_(name); }
   // Objects before this one have had their plan.
   size_t first_new() const { return first_new_; }
   const std::vector<MappedFile>& mapped() const { return mapped_; }
@@ -62,7 +65,8 @@ class ModuleSet {
   std::vector<bool> tried_;
   std::vector<std::optional<std::vector<uint64_t>>> syscalls_;
   std::vector<MappedFile> mapped_;
-  bool has_target_;
+  bool has_target_, is_kernel_;
+  std::function<bool(const std::string& name)> is_in_kernel_;
   const TypePrinters* printers_;
   size_t first_new_;
 };

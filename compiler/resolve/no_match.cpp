@@ -245,9 +245,15 @@ void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span 
     d.help = fmt::format("probe the copies: func(\"{}\").inline", pattern.name);
     return;
   }
+  if (pattern.object.empty() && query.modules.is_in_kernel(pattern.name)) {
+    d.help = fmt::format("the kernel has it: kernel.function(\"{}\")", pattern.name);
+    return;
+  }
   d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
   const std::string first = pattern.name.substr(0, pattern.is_wild() ? 0 : 1);
-  d.help += fmt::format("{}list with: djtap -l 'func(\"{}*\")'", d.help.empty() ? "" : "  ", first);
+  const char* function = query.modules.is_kernel() ? "kernel.function" : "func";
+  d.help += fmt::format("{}list with: djtap -l '{}(\"{}*\")'", d.help.empty() ? "" : "  ", function,
+                        first);
 }
 
 }  // namespace

@@ -128,6 +128,7 @@ void search_functions(size_t module, Module& file, const FunctionPattern& patter
       tally.refused.push_back(fmt::format("{}: {}", file.name_of(function), reason));
       continue;
     }
+    if (matcher.is_wild() && file.is_untraced(function.begin)) continue;
     const bool part = file.is_part(function);
     if (part && matcher.is_wild() && !matcher.is_dotted()) continue;
     if (part && kind == SiteKind::Return) {

@@ -12,21 +12,30 @@ namespace dj {
 
 namespace {
 
-// SystemTap's families of probe points that are not about a process.
+// SystemTap's families of probe points that are not about a process, as far as djtap has no form
+// of them.
 constexpr std::string_view kOfKernel[] = {"kernel", "module", "kprobe", "netfilter",
                                           "perf",   "procfs", "input",  "swap"};
 
-// What "<function>" and "<process>" at the front of a form stand for.
+// What "<function>", "<kernel>" and "<process>" at the front of a form stand for.
 constexpr const char* kProcesses[] = {"process", "process(s)", "process.library(s)",
                                       "process(s).library(s)"};
+constexpr const char* kKernels[] = {"kernel", "module(s)", "kprobe", "kprobe.module(s)"};
 
 std::vector<std::string> spelled_out(std::string_view form) {
   if (!form.starts_with('<')) {
     return {std::string(form)};
   }
+  const bool kernel = form.starts_with("<kernel>");
   const bool functions = form.starts_with("<function>");
   const std::string rest(form.substr(form.find('>') + 1));
   std::vector<std::string> forms;
+  if (kernel) {
+    for (const char* part : kKernels) {
+      forms.push_back(part + (".function(s)" + rest));
+    }
+    return forms;
+  }
   for (const char* process : kProcesses) {
     forms.push_back(process + std::string(functions ? ".function(s)" : "") + rest);
   }
@@ -99,8 +108,9 @@ struct Candidate {
 std::vector<Candidate> all_forms() {
   std::vector<Candidate> forms;
   for (std::span<const ProbeKind> kinds :
-       {function_kinds(), inside_kinds(), address_kinds(), mark_kinds(), plt_kinds(),
-        statement_kinds(), syscall_kinds(), thread_kinds(), lifecycle_kinds(), timer_kinds()}) {
+       {function_kinds(), inside_kinds(), address_kinds(), kernel_kinds(), mark_kinds(),
+        plt_kinds(), statement_kinds(), syscall_kinds(), thread_kinds(), lifecycle_kinds(),
+        timer_kinds()}) {
     for (const ProbeKind& kind : kinds) {
       for (const std::string& form : spelled_out(kind.form)) {
         forms.push_back({&kind, parts_of(form)});
@@ -200,17 +210,13 @@ bool is_of_kernel(const ast::ProbePoint& point) {
          std::end(kOfKernel);
 }
 
-const ProbeKind* not_of_processes(const ast::ProbePoint& point, Diags& diags) {
-  const auto* name = point.components.size() > 1
-                         ? std::get_if<std::string>(&point.components[1].argument)
-                         : nullptr;
+const ProbeKind* not_built_yet(const ast::ProbePoint& point, Diags& diags) {
   diags
       .error("DJ3003", point.span,
-             fmt::format("djtap probes processes, not the kernel: {}", to_string(point)))
-      .help = fmt::format(
-      "func(\"{}\") is a function of the target, process.syscall its calls of "
-      "the kernel",
-      name ? *name : "name");
+             fmt::format("djtap has no such probes of the kernel yet: {}", to_string(point)))
+      .help =
+      "kernel.function(\"name\") is a function of the kernel, and process.syscall a "
+      "process's calls of the kernel";
   return nullptr;
 }
 
@@ -244,8 +250,8 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
     if (same.empty() && may_miss) {
       return nullptr;
     }
-    if (same_name.empty() && depth == 0 && is_of_kernel(point)) {
-      return not_of_processes(point, diags);
+    if (same_name.empty() && is_of_kernel(point)) {
+      return not_built_yet(point, diags);
     }
     if (same_name.empty()) {
       return unknown_name(point, depth, forms, diags);

@@ -42,7 +42,8 @@ struct PointQuery {
 
 struct ProbeKind {
   // "process(s).function(s).return": s a string, n a number. Matched component by component.
-  // "<function>" and "<process>" in front stand for every way to name functions or objects.
+  // "<function>", "<kernel>" and "<process>" in front stand for every way to name functions, the
+  // kernel's functions, and objects.
   const char* form;
   void (*find)(PointQuery& query, PointMeaning& meaning);
 };
@@ -50,6 +51,7 @@ struct ProbeKind {
 std::span<const ProbeKind> function_kinds();   // probe_function.cpp
 std::span<const ProbeKind> inside_kinds();     // probe_inside.cpp
 std::span<const ProbeKind> address_kinds();    // probe_address.cpp
+std::span<const ProbeKind> kernel_kinds();     // probe_kernel.cpp
 std::span<const ProbeKind> mark_kinds();       // probe_mark.cpp
 std::span<const ProbeKind> plt_kinds();        // probe_plt.cpp
 std::span<const ProbeKind> statement_kinds();  // probe_statement.cpp

@@ -61,6 +61,7 @@ class Resolver {
                     [](const Global& global) { return global.storage == Storage::Counter; });
     plan_.awaits_objects = plan_.awaits_objects || (counts && !plan_.sites.empty()) ||
                            (modules_.has_target() && walks_stack(program_));
+    if (modules_.is_kernel()) plan_.awaits_objects = false;  // djtap takes its modules as they are
     if (plan_.awaits_objects && modules_.first_new() == 0) {
       add_loader_site();
     }

@@ -29,7 +29,10 @@ using CompileHeaders = std::function<Result<std::string>(const std::string& head
 struct TargetFiles {
   std::vector<std::string>
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
-  bool has_target = false;  // false: neither -c nor -p was given
+  bool has_target = false;  // false: there are no such objects
+  bool is_kernel = false;   // modules[0] is the kernel, and the others are its modules
+  // Of a process: whether the running kernel has a function of that name; may be empty.
+  std::function<bool(const std::string& name)> is_in_kernel;
   std::vector<MappedFile> mapped;
   const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none
   CompileHeaders compile_headers;          // for @cast(p, "type", "<header.h>"); may be empty

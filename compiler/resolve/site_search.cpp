@@ -42,11 +42,20 @@ std::vector<size_t> all_of(const ModuleSet& modules) {
 }
 
 std::vector<size_t> no_target(PointQuery& query) {
-  const bool func = query.point.components[0].name == "func";
-  Diag& d = query.diags.error("DJ3006", query.point.span,
-                              func ? "no process is traced, and djtap has no probes of the kernel"
-                                   : "no process is traced");
-  d.help = kTraceSomething;
+  query.diags.error("DJ3006", query.point.span, "no process is traced").help = kTraceSomething;
+  return {};
+}
+
+// The kernel, or the modules that the point names.
+std::vector<size_t> kernel_objects(PointQuery& query, const FunctionPattern& pattern, Span span) {
+  const ast::Component* module = query.component("module");
+  if (module == nullptr && pattern.object.empty()) return {0};
+  const std::string name = module != nullptr ? query.text(*module) : pattern.object;
+  std::vector<size_t> objects = query.modules.named(name, 1);
+  if (!objects.empty() || query.optional) return objects;
+  Diag& d = query.diags.error("DJ3005", module != nullptr ? module->argument_span : span,
+                              fmt::format("the kernel has no module \"{}\" loaded", name));
+  d.help = "lsmod lists those that are";
   return {};
 }
 
@@ -105,6 +114,8 @@ const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t add
 }
 
 std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& pattern, Span span) {
+  if (query.modules.is_kernel() && query.point.components[0].name != "process")
+    return kernel_objects(query, pattern, span);
   const ast::Component* process = query.component("process");
   const ast::Component* library = query.component("library");
   const bool named_process = process && std::holds_alternative<std::string>(process->argument);

@@ -53,10 +53,12 @@ void check_stress(Options& options, const std::vector<std::string>& words) {
   }
   if (options.script.text || options.list.pattern || !words.empty())
     refuse_together("--stress", "goes with neither a script nor -l");
-  bool has_target = options.target.pid || !options.target.command.empty();
+  const bool is_kernel = stresses_kernel(*options.stress.pattern);
+  const bool has_target = options.target.is_given() || is_kernel;
   if (has_target != options.stress.coverage.empty())
     refuse_together("--stress",
-                    "needs a process (-c, -p or --), or --coverage FILE without a process");
+                    "needs a process (-c, -p or --) or \"kernel\", or --coverage FILE "
+                    "without a process");
   if (options.stress.pattern->find_first_of("\"\\\n") != std::string::npos)
     refuse("--stress", "takes a pattern of functions: \"libc.so.6!*\"", *options.stress.pattern);
   options.script.text =

@@ -204,11 +204,13 @@ void add_look_options(CLI::App& app, Options& options, Words& words) {
          "print the source of a function, with the lines that can be probed and their variables")
       ->option_text("FUNC");
   app.add_option("--stress", options.stress.pattern,
-                 "count every function (that matches, as in func(\"...\")) and report the engine")
+                 "count every function (that matches, as in func(\"...\")) and report the engine; "
+                 "\"kernel\": all of the kernel")
       ->expected(0, 1)
       ->option_text("[FUNC]");
-  app.add_option("--coverage", options.stress.coverage,
-                 "with --stress: how this file's functions could be probed; no process")
+  app.add_option(
+         "--coverage", options.stress.coverage,
+         "with --stress: how this file's functions could be probed; \"kernel\": the kernel's")
       ->option_text("FILE");
   app.add_flag("-n,--dry-run", options.action.dry_run,
                "say which sites would be armed and how; -c's command is killed before it runs");

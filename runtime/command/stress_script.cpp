@@ -2,6 +2,8 @@
 // One probe, one array.
 #include "runtime/command/stress_script.h"
 
+#include "compiler/base/object_point.h"
+
 namespace dj {
 namespace {
 
@@ -9,7 +11,12 @@ constexpr int64_t kMapEntries = 1 << 18;
 
 }  // namespace
 
+bool stresses_kernel(const std::string& pattern) { return pattern == kKernelPath; }
+
 std::string stress_script(const std::string& pattern) {
+  if (stresses_kernel(pattern))
+    return "global djtap_stress_hits\nprobe kernel.function(\"*\"), kernel.function(\"*\").return "
+           "{ djtap_stress_hits++ }\n";
   return "global djtap_stress_hits\nprobe func(\"" + pattern +
          "\") { djtap_stress_hits[uaddr()]++ }\n";
 }

@@ -9,8 +9,8 @@
 #include "compiler/base/page.h"
 #include "runtime/kernel/kernel_sites.h"
 #include "runtime/memory/own_arena.h"
-#include "runtime/process/untrusted.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/untrusted.h"
 
 namespace dj {
 namespace {
@@ -20,11 +20,12 @@ constexpr uint64_t kMostStubPages = 1 << 15;
 
 }  // namespace
 
-KernelTarget::KernelTarget(std::unique_ptr<KernelLink> link, std::vector<MappedModule> objects)
-    : link_(std::move(link)), objects_(std::move(objects)) {}
+KernelTarget::KernelTarget(std::unique_ptr<KernelLink> link, std::vector<MappedModule> objects,
+                           SessionFacts facts)
+    : link_(std::move(link)), objects_(std::move(objects)), facts_(facts) {}
 
 TargetFacts KernelTarget::kernel_facts() {
-  return {.has_rseq = false, .makes_system_calls = false};
+  return {.has_rseq = false, .makes_system_calls = false, .keeps_calls = false};
 }
 
 // A detour's counter is a word of the module: the same number, behind another begin.

@@ -18,15 +18,17 @@ namespace dj {
 class KernelTarget : public Target {
  public:
   // `link`: just opened, for this target alone. `objects`: the kernel's files with their live text,
-  // ascending.
-  KernelTarget(std::unique_ptr<KernelLink> link, std::vector<MappedModule> objects);
+  // ascending. `facts`: of the process that runs beside, for target().
+  KernelTarget(std::unique_ptr<KernelLink> link, std::vector<MappedModule> objects,
+               SessionFacts facts = {});
 
-  // What any plan of the kernel may assume: no rseq areas, no system calls, any place an int3.
+  // What any plan of the kernel may assume: no rseq areas, no system calls, no kept calls, any place
+  // an int3.
   static TargetFacts kernel_facts();
 
   const std::vector<MappedModule>& objects() const override { return objects_; }
   TargetFacts facts() const override { return kernel_facts(); }
-  SessionFacts arena_facts() const override { return {}; }
+  SessionFacts arena_facts() const override { return facts_; }
   AgentPlaces agent_places() const override { return {}; }
   bool runs_handlers() const override { return false; }
 
@@ -72,6 +74,7 @@ class KernelTarget : public Target {
 
   std::unique_ptr<KernelLink> link_;
   std::vector<MappedModule> objects_;
+  SessionFacts facts_;
   std::shared_ptr<void> arena_;
   abi::Header header_ = {};
   std::vector<uint64_t> counts_;       // by counter, as they were carried last

@@ -13,6 +13,7 @@
 #include <fstream>
 #include <variant>
 
+#include "compiler/base/object_point.h"
 #include "compiler/base/parallel.h"
 #include "compiler/stages/of_children.h"
 #include "compiler/stages/walk.h"
@@ -132,7 +133,7 @@ std::string probe_point(const Plan& plan, const Site& site) {
   if (is_of_children(site) && !site.handlers.empty()) return host_point(plan, site);
   if (site.listed.str().starts_with("thread.")) return "process." + site.listed.str();
   if (site.syscall) return site.syscall->done ? "process.syscall.return" : "process.syscall";
-  std::string text = "process(\"" + plan.modules[site.module].path + "\").";
+  std::string text = object_point(plan.modules[site.module].path) + ".";
   if (!site.listed.empty()) return text + site.listed.str();
   text += site.kind == SiteKind::Statement ? "statement(\"" : "function(\"";
   text += site.function;

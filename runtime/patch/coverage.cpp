@@ -79,7 +79,8 @@ constexpr const char* kNote =
 
 }  // namespace
 
-Result<std::string> coverage_table(const std::string& path, const ReadText& read_text) {
+Result<std::string> coverage_table(const std::string& path, const std::string& name,
+                                   const ReadText& read_text) {
   DJ_TRY(arch::ModuleText text, read_text(path));
   std::map<uint64_t, uint64_t> ends_of;  // by function begin
   for (const arch::FunctionRange& f : text.functions) {
@@ -87,11 +88,16 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
   }
   const char* truncated = text.is_truncated ? "; the file is truncated" : "";
   if (ends_of.empty())
-    return Error{path + " names no functions, neither by symbols nor by .eh_frame" + truncated};
+    return Error{name + " names no functions, neither by symbols nor by .eh_frame" + truncated};
   arch::Checker checker(text);
   const arch::Checker::Census census = checker.census();
+  std::vector<uint64_t> begins = census.entries;
+  const size_t untraced = std::erase_if(begins, [&](uint64_t begin) {
+    return arch::is_kernels(begin) &&
+           !arch::has_tracer_place(arch::bytes_at(text.text, begin), begin);
+  });
   std::set<uint64_t> places;  // a symbol may stand behind another one's endbr64
-  for (uint64_t begin : census.entries) {
+  for (uint64_t begin : begins) {
     places.insert(entry_of(text, begin));
   }
   std::vector<arch::Region> entries, ends;
@@ -101,7 +107,7 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
   }
   std::set<uint64_t> exit_places;
   std::map<std::string, size_t> incomplete;
-  for (uint64_t begin : census.entries) {
+  for (uint64_t begin : begins) {
     if (checker.is_fragment(begin)) {
       continue;  // a .cold part, with a name or taken for a function
     }
@@ -117,9 +123,12 @@ Result<std::string> coverage_table(const std::string& path, const ReadText& read
     all.add(outcome, count);
   }
   std::string out =
-      printable_line("{}: {}, {} of them entered{}", path, counted(ends_of.size(), "function"),
+      printable_line("{}: {}, {} of them entered{}", name, counted(ends_of.size(), "function"),
                      census.entries.size(), truncated);
   if (text.named.empty()) out += "It is stripped: its functions are known by .eh_frame alone.\n";
+  if (untraced != 0)
+    out += fmt::format("{} are left out: the kernel cannot trace them itself (ftrace).\n",
+                       counted(untraced, "function"));
   out += kNote;
   out += table_of(checker, std::move(entries)).print("function entries");
   out += all.print("all instructions, each probed alone");

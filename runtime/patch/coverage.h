@@ -11,7 +11,8 @@ namespace dj {
 
 // Returns the table that `--stress --coverage FILE` prints: the verdicts on all function entries,
 // and on all exits of functions whose exits are known. The checks judge entries and exits apart. It
-// needs no process.
-Result<std::string> coverage_table(const std::string& path, const ReadText& read_text);
+// needs no process. name: what the table calls the file.
+Result<std::string> coverage_table(const std::string& path, const std::string& name,
+                                   const ReadText& read_text);
 
 }  // namespace dj

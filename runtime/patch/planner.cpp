@@ -37,6 +37,9 @@ void Planner::add_exits(SiteId id) {
   if (exits.exits.empty()) {
     return skip_site(id, kNeverReturns);
   }
+  if (exits.shared && !input_.facts.keeps_calls) {
+    return skip_site(id, "shared exits: returns of other functions look like its");
+  }
   if (!tails_.any_seen(id, index_, exits)) {
     return skip_site(id, tails_.why_unseen(id));
   }

@@ -168,7 +168,8 @@ std::vector<CallsAt> TailCalls::places(const Step& step) {
   return places;
 }
 
-void find_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes) {
+void find_exits(Plan& plan, const std::vector<MappedModule>& modules, bool keeps_calls,
+                ModuleCodes& codes) {
   for (const Site& site : plan.sites) {
     if (site.kind != SiteKind::Return) continue;
     const std::string& path = plan.modules[site.module].path;
@@ -179,7 +180,7 @@ void find_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCode
     if (!code.ok()) continue;
     const arch::Exits& found = code.value()->exits(site.function_begin, site.function_end);
     plan.exits += found.exits.size();
-    if (!found.shared) continue;
+    if (!found.shared || !keeps_calls) continue;
     for (HandlerId h : site.handlers) plan.handlers[h].shared_exits = true;
   }
 }

@@ -23,8 +23,10 @@ namespace dj {
 // Finds the exits of functions with return sites. Sets Plan::exits, and Handler::shared_exits of
 // handlers at functions by whose exits other functions leave, too. Call it before the plan is laid
 // out and lowered. It analyses the modules that have return sites, and needs no stopped thread. In
-// a module that cannot be read it counts no exit and marks no handler.
-void find_exits(Plan& plan, const std::vector<MappedModule>& modules, ModuleCodes& codes);
+// a module that cannot be read it counts no exit and marks no handler. keeps_calls: false marks no
+// handler, for the plan skips such functions then (TargetFacts::keeps_calls).
+void find_exits(Plan& plan, const std::vector<MappedModule>& modules, bool keeps_calls,
+                ModuleCodes& codes);
 
 // CallsAt: one place of a return probe, and what it calls.
 struct CallsAt {

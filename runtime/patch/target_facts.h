@@ -19,6 +19,8 @@ struct TargetFacts {
   // The target's code enters a kernel by `syscall`. A kernel's own code does not, and so has
   // nothing to hook.
   bool makes_system_calls = true;
+  // Handlers can keep a call until it returns. A kernel's detours only count.
+  bool keeps_calls = true;
   // Its threads run already. Then text can be written while they do (PatchOptions::live).
   bool is_running = false;
   // Dlopened objects only: the session has set SIGTRAP up, so an int3 can be among their places.

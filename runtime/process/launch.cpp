@@ -289,6 +289,15 @@ int ForkedChild::exec_errno() {
   return read(report_, &number, sizeof number) == sizeof number ? number : 0;
 }
 
+Status run_untraced(ForkedChild& child) {
+  DJ_TRY_DO(refuse_foreign(program_file(child.program())));
+  child.go();
+  const int number = child.exec_errno();
+  if (number != 0) return exec_error(child.program(), number);
+  child.release();
+  return ok_status();
+}
+
 Result<Launched> launch(ForkedChild forked) {
   const std::string file = program_file(forked.program());
   DJ_TRY_DO(refuse_foreign(file));

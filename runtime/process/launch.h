@@ -52,6 +52,10 @@ class ForkedChild {
   int go_ = -1, report_ = -1;  // pipes: to the child, from it
 };
 
+// Lets the child execute the program, untraced: djtap's child, which the caller waits for. Fails as
+// launch() does where it cannot be executed.
+Status run_untraced(ForkedChild& child);
+
 struct Launched {
   pid_t pid = 0;
   Stopped stopped;  // one thread; its release lets the program run, untraced, as djtap's child

@@ -10,6 +10,19 @@ bool is_replaced(const MappedModule& module) {
   return module.version && version_of(module.open_path) != module.version;
 }
 
+std::vector<std::string> module_paths(const std::vector<MappedModule>& modules) {
+  std::vector<std::string> paths;
+  for (const MappedModule& module : modules) {
+    // A file that is mapped twice is one to resolve(): each of its sites is then at two places.
+    const bool known = std::find(paths.begin(), paths.end(), module.path) != paths.end();
+    if (module.is_vdso || known) continue;
+    paths.insert(module.is_executable_file ? paths.begin() : paths.end(), module.path);
+  }
+  // Not by address, which is another one each time: plans are kept.
+  if (!paths.empty()) std::sort(paths.begin() + 1, paths.end());
+  return paths;
+}
+
 bool has_code(const MappedModule& module, uint64_t address) {
   return !module.partial || std::any_of(module.text.begin(), module.text.end(),
                                         [&](auto& range) { return range.contains(address); });

@@ -42,6 +42,8 @@ struct MappedModule {
   bool awaits_relocation = false;
 };
 
+// Paths of the modules for resolve(): the executable first, no vdso.
+std::vector<std::string> module_paths(const std::vector<MappedModule>& modules);
 // Whether the module has code at this runtime address.
 bool has_code(const MappedModule& module, uint64_t address);
 // Whether the program may write to the code at this runtime address.

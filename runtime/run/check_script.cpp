@@ -55,11 +55,13 @@ void check_script(const ScriptChoices& choices, const TargetChoices& wanted, siz
   CheckOptions checking = {choices.strict || sources.files.at(file).name.ends_with(".stp")};
   Program program = check(script, checking, diags);
   if (!diags.ok() || !wanted.is_given()) return;
-  if (!target.find().ok()) return warn_of_missing(target.find().error(), diags);
-  const std::optional<TracedProcess>& process = target.find().value();
+  const bool is_kernel = means_kernel(program, wanted, diags);
+  if (!diags.ok()) return;
+  const Result<FoundTarget>& found = is_kernel ? target.find_kernel() : target.find();
+  if (!found.ok()) return warn_of_missing(found.error(), diags);
   for (Probe& probe : program.probes)
-    take_process_numbers(probe.points, process ? process->pid : 0, diags);
-  TargetFiles files = target_files(process, &printers);
+    take_process_numbers(probe.points, found.value().pid(), diags);
+  TargetFiles files = target_files(found.value(), &printers);
   files.compile_headers = header_compiler(held.before());
   check_against(files, many, script, checking, program, diags);
 }

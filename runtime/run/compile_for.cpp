@@ -9,6 +9,7 @@
 #include "compiler/debuginfo/call_frames.h"
 #include "compiler/stages/debug_servers.h"
 #include "compiler/stages/stack_info.h"
+#include "runtime/kernel/kernel_target.h"
 #include "runtime/output/progress.h"
 #include "runtime/patch/hooks.h"
 #include "runtime/patch/patch_cache.h"
@@ -21,15 +22,19 @@ namespace dj {
 namespace {
 
 // Where globals and stack tables lie in this target, and what else its code depends on there.
-Status lay_out_for(const Limits& limits, std::optional<TracedProcess>& process, ModuleCodes& codes,
+Status lay_out_for(const Limits& limits, FoundTarget& target, ModuleCodes& codes,
                    Compiled& compiled, StageClock& clock) {
+  std::optional<TracedProcess>& process = target.process;
   if (process) {
     DJ_TRY_DO(process->find_rseq());
     std::string why;
     const bool has_rseq = can_trust_rseq(process->rseq_registered, process->modules, codes, &why);
     DJ_TRY(compiled.facts, process->facts(has_rseq));
     clock.done("rseq", has_rseq ? "" : why);
-    find_exits(compiled.plan, process->modules, codes);
+  }
+  if (target.kernel) compiled.facts = KernelTarget::kernel_facts();
+  if (target.is_there()) {
+    find_exits(compiled.plan, target.modules(), compiled.facts.keeps_calls, codes);
     clock.done("exits");
   }
   uint32_t cpus = static_cast<uint32_t>(sysconf(_SC_NPROCESSORS_CONF));
@@ -75,13 +80,13 @@ int compile_failure(const Error& error) {
 
 }  // namespace
 
-std::optional<int> compile_for(std::optional<TracedProcess>& process, const Limits& limits,
+std::optional<int> compile_for(FoundTarget& target, const Limits& limits,
                                const StageChoices& stages, ModuleCodes& codes, Compiled& compiled,
                                StageClock& clock) {
-  if (!process && !compiled.plan.sites.empty())
+  if (!target.is_there() && !compiled.plan.sites.empty())
     return fail(kExitScript, "DJ3006",
                 "the script probes a program, but there is none: give -c 'command' or -p PID");
-  Status laid_out = lay_out_for(limits, process, codes, compiled, clock);
+  Status laid_out = lay_out_for(limits, target, codes, compiled, clock);
   if (!laid_out.ok()) return fail_attach(laid_out.error());
   // From here on, every global has its address.
 
@@ -90,11 +95,11 @@ std::optional<int> compile_for(std::optional<TracedProcess>& process, const Limi
   return std::nullopt;
 }
 
-void plan_patches_for(const TracedProcess& process, const StageChoices& stages, ModuleCodes& codes,
+void plan_patches_for(const FoundTarget& target, const StageChoices& stages, ModuleCodes& codes,
                       Compiled& compiled, StageClock& clock) {
   ask_debug_servers_beside();
   const PatchInput input = {.plan = compiled.plan,
-                            .modules = process.modules,
+                            .modules = target.modules(),
                             .options = compiled.patching,
                             .facts = compiled.facts,
                             .counting = counting_handlers(compiled.abis, compiled.patching)};
@@ -102,7 +107,7 @@ void plan_patches_for(const TracedProcess& process, const StageChoices& stages, 
       with_progress("analysing machine code", [&] { return find_patches(input, codes); });
   clock.done("patches");
   if (stages.dump.count("patches"))
-    show_stage(stages, "patches", dump(compiled.patches, process.modules));
+    show_stage(stages, "patches", dump(compiled.patches, target.modules()));
 }
 
 }  // namespace dj

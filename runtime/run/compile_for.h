@@ -8,20 +8,20 @@
 #include "runtime/output/stage_clock.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
-#include "runtime/target/process/traced_process.h"
+#include "runtime/run/found_target.h"
 
 namespace dj {
 
-// Fills in Compiled from `layout` on. process: empty, it compiles only what djtap itself runs; it
-// may stop a running one for a moment. If it cannot make the code, it says why on stderr and
+// Fills in Compiled from `layout` on. Without a target it compiles only what djtap itself runs. It
+// may stop a running process for a moment. If it cannot make the code, it says why on stderr and
 // returns the exit code.
-std::optional<int> compile_for(std::optional<TracedProcess>& process, const Limits& limits,
+std::optional<int> compile_for(FoundTarget& target, const Limits& limits,
                                const StageChoices& stages, ModuleCodes& codes, Compiled& compiled,
                                StageClock& clock);
 
 // Fills in Compiled::patches: analyses the machine code of the probed places. Does not touch the
 // target.
-void plan_patches_for(const TracedProcess& process, const StageChoices& stages, ModuleCodes& codes,
+void plan_patches_for(const FoundTarget& target, const StageChoices& stages, ModuleCodes& codes,
                       Compiled& compiled, StageClock& clock);
 
 }  // namespace dj

@@ -99,7 +99,7 @@ Status DlopenWatch::arm(const DlopenedObjects& objects, Plan& plan) {
   const ObjectCache kept = handler_cache(codes_);
   emit.kept = &kept;
   std::vector<HandlerAbi> abis;
-  find_exits(plan, objects.modules, codes_);
+  find_exits(plan, objects.modules, compiled_.facts.keeps_calls, codes_);
   DJ_TRY(Image image, lower(compiled_.program, plan, compiled_.layout, emit, abis));
   const PatchOptions& patching = compiled_.patching;
   Target& target = *session_.target();

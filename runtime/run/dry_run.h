@@ -7,14 +7,13 @@
 
 #include "compiler/stages/plan.h"
 #include "runtime/patch/installed_site.h"
-#include "runtime/target/process/traced_process.h"
+#include "runtime/run/found_target.h"
 
 namespace dj {
 
 // Returns one line for each site, as --probes prints it, then one line that counts them and says
 // what djtap has done. Only a session that arms checks that the text in memory is that of the file.
 // process: empty when there is no target; then there are no patches.
-std::string dry_run(const std::optional<TracedProcess>& process, const PatchPlan& patches,
-                    const Plan& plan);
+std::string dry_run(const FoundTarget& target, const PatchPlan& patches, const Plan& plan);
 
 }  // namespace dj

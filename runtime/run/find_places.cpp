@@ -71,11 +71,11 @@ void add_own(const ReportChoices& report, Compiled& compiled) {
   compiled.own.armings = add_arming_tests(compiled.program);
 }
 
-Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process,
-                 ModuleCodes& codes, Diags& diags, StageClock& clock) {
+Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& codes, Diags& diags,
+                 StageClock& clock) {
   for (Probe& probe : compiled.program.probes)
-    take_process_numbers(probe.points, process ? process->pid : 0, diags);
-  TargetFiles files = target_files(process, compiled.types.printers);
+    take_process_numbers(probe.points, target.pid(), diags);
+  TargetFiles files = target_files(target, compiled.types.printers);
   files.compile_headers = compiled.types.compile_headers;
   const bool keeps = codes.file_cache().keeps();
   const bool asks = may_ask_debug_servers();
@@ -85,8 +85,7 @@ Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process
   std::optional<Plan> plan = find_kept(codes, name, key);
   const bool is_cached = plan.has_value();
   if (!is_cached) {
-    if (const MappedModule* module =
-            process ? richest(compiled.program, process->modules) : nullptr)
+    if (const MappedModule* module = richest(compiled.program, target.modules()))
       prepare_for(compiled.program, *module, codes);
     const size_t said = diags.all().size();
     plan = with_progress("finding what is to be probed",

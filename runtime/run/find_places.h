@@ -2,8 +2,6 @@
 // find_places() makes a Plan of a Program: where the probes go in this target. settle_types() uses
 // the types that this settles.
 #pragma once
-#include <optional>
-
 #include "compiler/diag/diag.h"
 #include "compiler/diag/source.h"
 #include "compiler/stages/ast.h"
@@ -11,7 +9,7 @@
 #include "runtime/output/stage_clock.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
-#include "runtime/target/process/traced_process.h"
+#include "runtime/run/found_target.h"
 
 namespace dj {
 
@@ -20,8 +18,8 @@ void add_own(const ReportChoices& report, Compiled& compiled);
 
 // Returns the plan of compiled.program; the one that an earlier session has found, if djtap kept
 // it. The target runs, or stands before its start.
-Plan find_places(Compiled& compiled, const std::optional<TracedProcess>& process,
-                 ModuleCodes& codes, Diags& diags, StageClock& clock);
+Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& codes, Diags& diags,
+                 StageClock& clock);
 
 // Takes over which target variables are doubles and pointers; djtap knows that behind
 // find_places(). If some are doubles, checks `script` once more with that. False: the script does

@@ -12,10 +12,9 @@
 
 namespace dj {
 
-HostProbes::HostProbes(Session& session, const Plan& plan,
-                       const std::optional<TracedProcess>& process)
+HostProbes::HostProbes(Session& session, const Plan& plan, int pid)
     : session_(session), plan_(plan) {
-  if (process) task_.emplace(process->pid);
+  if (pid != 0) task_.emplace(pid);
   if (task_ && has(HostProbe::When::ProcessEnd)) children_.emplace(*task_);
 }
 

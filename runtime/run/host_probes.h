@@ -13,14 +13,13 @@
 #include "runtime/process/target_task.h"
 #include "runtime/run/arming.h"
 #include "runtime/session/session.h"
-#include "runtime/target/process/traced_process.h"
 
 namespace dj {
 
 class HostProbes {
  public:
-  // `session` and `plan` must outlive this object. process: empty, there is no target.
-  HostProbes(Session& session, const Plan& plan, const std::optional<TracedProcess>& process);
+  // `session` and `plan` must outlive this object. pid: of the probed process; 0: there is none.
+  HostProbes(Session& session, const Plan& plan, int pid);
   HostProbes(const HostProbes&) = delete;
   HostProbes& operator=(const HostProbes&) = delete;
 

@@ -3,6 +3,7 @@
 #include "runtime/run/lazy_target.h"
 
 #include "compiler/resolve/target_index.h"
+#include "runtime/run/show.h"
 
 namespace dj {
 
@@ -12,9 +13,31 @@ LazyTarget::LazyTarget(const TargetChoices& choices, TargetUse use, const sigset
     child_.emplace(fork_target(choices.command, child_mask));
 }
 
-Result<std::optional<TracedProcess>>& LazyTarget::find() {
+Result<FoundTarget>& LazyTarget::find() {
   if (!found_) found_.emplace(find_target(choices_, use_, child_mask_, std::move(child_)));
   return *found_;
+}
+
+Result<FoundTarget>& LazyTarget::find_kernel() {
+  if (is_kernel_ || failed()) return *found_;
+  is_kernel_ = true;
+  if (choices_.pid) {
+    found_.emplace(
+        Error{"the script probes the kernel, and -p names a process to probe: leave -p out",
+              Fail::Unsupported});
+  } else if (found_ && found_->value().process) {
+    found_.emplace(
+        Error{"the script probes the kernel, and a Lua tapset of it asks for the files of "
+              "the command: run two sessions",
+              Fail::Unsupported});
+  } else {
+    found_.emplace(find_kernel_target(std::move(child_)));
+  }
+  return *found_;
+}
+
+int LazyTarget::failure() const {
+  return is_kernel_ ? fail_attach(found_->error()) : target_failure(choices_, found_->error());
 }
 
 TargetIndex* LazyTarget::index() {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // LazyTarget finds the target at the first request: by a Lua tapset, else behind the checks, so
-// that mistakes in a script launch no program. Only the fork for a command comes before.
+// that mistakes in a script launch no program and read no kernel. Only the fork for a command comes
+// before.
 #pragma once
 #include <memory>
 #include <optional>
@@ -15,20 +16,26 @@ class LazyTarget {
   // Both references must outlive this object. child_mask: as find_target() takes it.
   LazyTarget(const TargetChoices& choices, TargetUse use, const sigset_t& child_mask);
 
-  // Returns the target; the first call looks for it.
-  Result<std::optional<TracedProcess>>& find();
+  // Returns the target; the first call looks for the process that the command line names.
+  Result<FoundTarget>& find();
+  // Returns the running kernel as the target; a command waits beside it. Fails where the command
+  // line names a running process, or a Lua tapset has asked for the command's files.
+  Result<FoundTarget>& find_kernel();
   // Returns what the target's files say. Null: djtap could not find the target, and find() says
   // why.
   TargetIndex* index();
   // Whether djtap has looked for the target and could not find it.
   bool failed() const { return found_ && !found_->ok(); }
+  // Says why find() or find_kernel() has failed. Returns djtap's exit code.
+  int failure() const;
 
  private:
   const TargetChoices& choices_;
   TargetUse use_;
   const sigset_t& child_mask_;
   std::optional<Result<ForkedChild>> child_;
-  std::optional<Result<std::optional<TracedProcess>>> found_;
+  std::optional<Result<FoundTarget>> found_;
+  bool is_kernel_ = false;
   std::unique_ptr<TargetIndex> index_;
 };
 

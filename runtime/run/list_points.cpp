@@ -4,6 +4,7 @@
 
 #include "compiler/parse/parse.h"
 #include "compiler/resolve/listing.h"
+#include "compiler/resolve/meant_target.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/source_listing.h"
 #include "runtime/run/give_up_rights.h"
@@ -28,13 +29,15 @@ int list_points(const ListChoices& what, const ScriptChoices& choices, const Tar
   const HeldSignals held;
   if (auto code = give_up_rights(wanted, needed)) return *code;
   LazyTarget target(wanted, TargetUse::List, held.before());
-  if (!target.find().ok()) return target_failure(wanted, target.find().error());
+  MeantTarget meant(wanted.is_given());
+  for (const ast::Probe& probe : script.probes) meant.add(probe.points);
+  const Result<FoundTarget>& found = meant.is_kernel(diags) ? target.find_kernel() : target.find();
+  if (!found.ok()) return target.failure();
   std::string text;
   if (diags.ok()) {
     std::vector<ast::ProbePoint>& points = script.probes.front().points;
-    const std::optional<TracedProcess>& process = target.find().value();
-    take_process_numbers(points, process ? process->pid : 0, diags);
-    const TargetFiles files = target_files(process);
+    take_process_numbers(points, found.value().pid(), diags);
+    const TargetFiles files = target_files(found.value());
     if (!diags.ok())
       text.clear();
     else if (what.source)

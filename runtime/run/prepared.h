@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepared holds what the stages before the session have made of a script, and for which target.
 #pragma once
-#include <optional>
-
 #include "compiler/diag/source.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/output/stage_clock.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
-#include "runtime/target/process/traced_process.h"
+#include "runtime/run/found_target.h"
 
 namespace dj {
 
@@ -17,7 +15,7 @@ struct Prepared {
   const Sources& sources;
   LuaOutputs& lua;  // files of -f and --report
   Compiled& compiled;
-  std::optional<TracedProcess>& process;  // empty: djtap runs all handlers itself
+  FoundTarget& target;  // nothing: djtap runs all handlers itself
   ModuleCodes& codes;
   StageClock& clock;
 };

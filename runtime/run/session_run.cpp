@@ -9,6 +9,8 @@
 #include <algorithm>
 
 #include "compiler/base/printable.h"
+#include "runtime/kernel/device_link.h"
+#include "runtime/kernel/kernel_target.h"
 #include "runtime/output/messages.h"
 #include "runtime/output/report_calls.h"
 #include "runtime/output/terminal.h"
@@ -64,12 +66,19 @@ void report_why_over(const Result<Ended>& ended, Session& session) {
   if (!over.empty()) report_warning("DJ5902", fmt::format("the session ends: {}", over));
 }
 
-// The process, if there is one.
-Targets targets_of(const Prepared& prepared, bool writable_text, bool thread_rows) {
+// The process or the kernel, if there is one.
+Result<Targets> targets_of(const Prepared& prepared, bool writable_text, bool thread_rows) {
   Targets targets;
-  if (!prepared.process) return targets;
+  FoundTarget& found = prepared.target;
+  if (found.kernel) {
+    DJ_TRY(std::unique_ptr<KernelLink> link, DeviceLink::open());
+    targets.push_back(std::make_unique<KernelTarget>(
+        std::move(link), *found.kernel,
+        SessionFacts{.target_pid = found.pid(), .target_own_pid = found.pid()}));
+  }
+  if (!found.process) return targets;
   targets.push_back(std::make_unique<ProcessTarget>(
-      *prepared.process, prepared.codes,
+      *found.process, prepared.codes,
       ProcessInput{.facts = prepared.compiled.facts,
                    .writable_text = writable_text,
                    .thread_rows = thread_rows,
@@ -141,15 +150,16 @@ std::optional<int> SessionRun::open(const ReportChoices& report, const CommandLi
 // Behind it, layout.header has all that only the session knows.
 std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_rows) {
   Compiled& compiled = prepared_.compiled;
-  const std::optional<TracedProcess>& process = prepared_.process;
+  Result<Targets> targets = targets_of(prepared_, writable_text, thread_rows);
+  if (!targets.ok()) return fail_attach(targets.error());
   const DetourInput input = {.plan = compiled.plan,
                              .abis = compiled.abis,
-                             .modules = process ? process->modules : std::vector<MappedModule>(),
+                             .modules = prepared_.target.modules(),
                              .code_bytes = link_bytes(compiled.image),
                              .switched = compiled.patching.switched,
                              .samples = sample_calls(compiled.plan, compiled.layout)};
   Result<Session> created = Session::create(
-      targets_of(prepared_, writable_text, thread_rows), session_input(compiled),
+      targets.take(), session_input(compiled),
       plan_detours(std::move(compiled.patches), input, prepared_.codes.file_cache()));
   if (!created.ok()) return fail_attach(created.error());
   session_.emplace(created.take());
@@ -166,7 +176,8 @@ std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_row
 
 std::optional<int> SessionRun::begin(const ReportChoices& report, const CommandLine& line) {
   const Compiled& compiled = prepared_.compiled;
-  host_probes_.emplace(*session_, compiled.plan, prepared_.process);
+  const FoundTarget& target = prepared_.target;
+  host_probes_.emplace(*session_, compiled.plan, target.process ? target.pid() : 0);
   Result<std::unique_ptr<Monitor>> shown =
       open_monitor(steering_.monitor, prepared_, *host_probes_);
   if (!shown.ok()) return fail_without(line, "--monitor", shown.error().message);
@@ -186,18 +197,30 @@ std::optional<int> SessionRun::begin(const ReportChoices& report, const CommandL
     return kExitRun;
   }
   if (report.times || report.calls) count_calls(compiled.layout);
-  const std::optional<TracedProcess>& process = prepared_.process;
-  if (!process) return std::nullopt;
-  Result<ExitWatch> watched = ExitWatch::create(process->pid, process->is_child);
+  if (target.pid() == 0) return std::nullopt;
+  Result<ExitWatch> watched = ExitWatch::create(target.pid(), target.is_child());
   if (!watched.ok()) return fail_attach(watched.error());
   watches_.exit.emplace(watched.take());
   return std::nullopt;
 }
 
+// The end of the command beside the kernel's probes means nothing for these.
+TakenOut SessionRun::take_out() {
+  static const std::optional<ExitWatch> kNone;
+  const bool of_process = prepared_.target.process.has_value();
+  return take_out_probes(*session_, of_process ? watches_.exit : kNone, stages_.verbose > 0);
+}
+
+int SessionRun::fail_command(const Error& error) {
+  take_out();
+  fail_attach(error);
+  return command_exit_code(error);
+}
+
 int SessionRun::fail_arming(const Error& error) {
   const int exit_code = fail_attach(error);
   if (session_->is_in_text()) {
-    take_out_probes(*session_, watches_.exit, stages_.verbose > 0);
+    take_out();
   } else {
     session_->abandon();
   }
@@ -207,13 +230,18 @@ int SessionRun::fail_arming(const Error& error) {
 std::optional<int> SessionRun::arm() {
   watches_.arming.emplace(prepared_.compiled, *session_);
   watches_.arming->look();
-  watches_.jit = watch_made_code(prepared_.process, prepared_.compiled, *session_);
+  FoundTarget& found = prepared_.target;
+  watches_.jit = watch_made_code(found.process, prepared_.compiled, *session_);
   const Status armed = session_->arm();
   if (!armed.ok()) return fail_arming(armed.error());
   if (Target* const target = session_->target()) {
     const bool lists = stages_.probes || stages_.dump.count("probes") > 0;
     report_arming(*target, prepared_.clock, lists, !stress_.is_on());
-    if (!prepared_.process->is_child && !stress_.is_on()) target->warn_of_unprobed();
+    if (!found.is_child() && !stress_.is_on()) target->warn_of_unprobed();
+  }
+  if (found.command) {
+    const Status started = run_untraced(*found.command);
+    if (!started.ok()) return fail_command(started.error());
   }
   session_->keep();
   prepared_.codes.remember();
@@ -223,8 +251,8 @@ std::optional<int> SessionRun::arm() {
 StressFacts SessionRun::stress_facts_now() const {
   if (!stress_.is_on()) return {};
   const bool all = stress_.pattern->empty() || *stress_.pattern == "*";
-  const std::optional<TracedProcess>& process = prepared_.process;
-  return stress_facts(*session_, process && all ? process->modules.front().path : "");
+  const std::vector<MappedModule>& modules = prepared_.target.modules();
+  return stress_facts(*session_, all && !modules.empty() ? modules.front().path : "");
 }
 
 void SessionRun::trace() {
@@ -242,7 +270,7 @@ void SessionRun::trace() {
 
 void SessionRun::restore() {
   monitor_.reset();
-  ending_.taken = take_out_probes(*session_, watches_.exit, stages_.verbose > 0);
+  ending_.taken = take_out();
 }
 
 // Whether error probes take the place of end probes. A short program may end before the loop has
@@ -270,7 +298,7 @@ int SessionRun::report(const ReportChoices& report) {
 }
 
 std::optional<int> SessionRun::exit_code_of_command(std::optional<HeldSignals>& held) {
-  if (!prepared_.process || !prepared_.process->is_child) return std::nullopt;
+  if (!prepared_.target.is_child()) return std::nullopt;
   held.reset();
   const std::optional<int> status = wait_for_command(*watches_.exit);
   return status ? child_exit_code(*status) : kExitOwnFailure;

@@ -64,6 +64,8 @@ class SessionRun {
     TakenOut taken;
   };
   int fail_arming(const Error& error);
+  int fail_command(const Error& error);
+  TakenOut take_out();
   StressFacts stress_facts_now() const;
   bool is_by_errors() const;
 

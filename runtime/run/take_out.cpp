@@ -25,12 +25,14 @@ void warn_of_survivors(const ForksLeft& forks) {
 TakenOut take_out_probes(Session& session, const std::optional<ExitWatch>& watch, bool verbose) {
   constexpr int kEndingMs = 200;  // a process on its way out has no memory before it has ended
   TakenOut taken = {watch && watch->ended()};
-  if (watch && !taken.gone) {
+  if (!taken.gone) {
     const Status restored = session.restore();
-    taken.all = restored.ok() || watch->ended(kEndingMs);
+    taken.all = restored.ok() || (watch && watch->ended(kEndingMs));
+    const std::string later =
+        watch ? fmt::format("; do it later with: djtap clean {}", watch->pid()) : "";
     if (!taken.all)
-      report_error("DJ5014", fmt::format("probes not removed: {}; do it later with: djtap clean {}",
-                                         restored.error().message, watch->pid()));
+      report_error("DJ5014",
+                   fmt::format("probes not removed: {}{}", restored.error().message, later));
   }
   const ForksLeft forks = session.restore_forks();
   if (verbose && forks.count > 0)

@@ -15,8 +15,8 @@ struct TakenOut {
 };
 
 // Takes the probes out of the target, if that still runs, and out of the processes that it has
-// forked, which may live on. Tells what it cannot do. watch: empty, there is no target. verbose:
-// also tells how many forked processes had probes.
+// forked, which may live on. Tells what it cannot do. watch: of the probed process; empty: no
+// process is probed. verbose: also tells how many forked processes had probes.
 TakenOut take_out_probes(Session& session, const std::optional<ExitWatch>& watch, bool verbose);
 
 }  // namespace dj

@@ -11,6 +11,9 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/found_files.h"
+#include "compiler/resolve/meant_target.h"
+#include "compiler/resolve/probe_kind.h"
+#include "runtime/kernel/running_kernel.h"
 #include "runtime/output/messages.h"
 #include "runtime/process/file_reader.h"
 #include "runtime/process/process.h"
@@ -68,9 +71,10 @@ Result<ForkedChild> fork_target(const std::vector<std::string>& command,
   return ForkedChild::fork(command, {child_mask});
 }
 
-Result<std::optional<TracedProcess>> find_target(const TargetChoices& target, TargetUse use,
-                                                 const sigset_t& child_mask,
-                                                 std::optional<Result<ForkedChild>> child) {
+Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
+                                const sigset_t& child_mask,
+                                std::optional<Result<ForkedChild>> child) {
+  FoundTarget found;
   forget_target_files();
   if (!target.command.empty()) {
     if (!child) child.emplace(fork_target(target.command, child_mask));
@@ -80,24 +84,46 @@ Result<std::optional<TracedProcess>> find_target(const TargetChoices& target, Ta
     if (target.writable_text) trust_writable(process.modules);
     if (use != TargetUse::List && use != TargetUse::Examine)
       warn_of_lost_rights(process.pid, target.command.front());
-    return std::optional<TracedProcess>(std::move(process));
-  }
-  if (target.pid) {
+    found.process.emplace(std::move(process));
+  } else if (target.pid) {
     find_names_as(*target.pid);
     DJ_TRY(TracedProcess process, TracedProcess::open(*target.pid));
     if (!target.trusted) DJ_TRY_DO(check_rights(*target.pid));
     if (target.writable_text) trust_writable(process.modules);
     if (use != TargetUse::Examine) warn_of_lost_files(*target.pid);
-    return std::optional<TracedProcess>(std::move(process));
+    found.process.emplace(std::move(process));
   }
-  return std::optional<TracedProcess>();
+  return found;
 }
 
-int target_exit_code(const TargetChoices& target, const Error& error) {
-  if (target.command.empty()) return kExitAttach;
+bool means_kernel(const Program& program, const TargetChoices& target, Diags& diags) {
+  MeantTarget meant(target.is_given());
+  for (const Probe& probe : program.probes) meant.add(probe.points);
+  if (!meant.is_kernel(diags)) return false;
+  for (const Probe& probe : program.probes) {
+    for (const ast::ProbePoint& point : probe.points)
+      if (!point.wild) find_kind(point, diags);  // says what is wrong before the kernel is read
+  }
+  return true;
+}
+
+Result<FoundTarget> find_kernel_target(std::optional<Result<ForkedChild>> child) {
+  forget_target_files();
+  FoundTarget found;
+  if (child && !child->ok()) return child->error();
+  if (child) found.command.emplace(child->take());
+  DJ_TRY(found.kernel, running_kernel());
+  return found;
+}
+
+int command_exit_code(const Error& error) {
   if (error.kind == Fail::NotFound) return kExitNotFound;
   const bool refused = error.kind == Fail::Permission || error.kind == Fail::Unsupported;
   return refused ? kExitNotExecutable : kExitAttach;
+}
+
+int target_exit_code(const TargetChoices& target, const Error& error) {
+  return target.command.empty() ? kExitAttach : command_exit_code(error);
 }
 
 int target_failure(const TargetChoices& target, const Error& error) {
@@ -105,20 +131,22 @@ int target_failure(const TargetChoices& target, const Error& error) {
   return target_exit_code(target, error);
 }
 
-std::string summary_of(const std::optional<TracedProcess>& process) {
-  if (!process) return "none";
-  return fmt::format("pid {}, {}", process->pid, counted(process->modules.size(), "module"));
+std::string summary_of(const FoundTarget& target) {
+  if (!target.is_there()) return "none";
+  const std::string modules = counted(target.modules().size(), "module");
+  return target.kernel ? "the kernel, " + modules
+                       : fmt::format("pid {}, {}", target.pid(), modules);
 }
 
-TargetFiles target_files(const std::optional<TracedProcess>& process,
-                         const TypePrinters* printers) {
+TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers) {
   TargetFiles files;
   files.printers = printers;
-  files.has_target = process.has_value();
-  if (!process) return files;
-  files.modules = process->module_paths();
+  files.has_target = target.is_there();
+  files.is_kernel = target.kernel.has_value();
+  if (target.process) files.is_in_kernel = is_kernel_function;
+  files.modules = module_paths(target.modules());
   files.open_paths = files.modules;
-  for (const MappedModule& module : process->modules) {
+  for (const MappedModule& module : target.modules()) {
     auto found = std::find(files.modules.begin(), files.modules.end(), module.path);
     if (module.is_vdso || found == files.modules.end()) continue;
     size_t index = static_cast<size_t>(found - files.modules.begin());

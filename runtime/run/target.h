@@ -8,7 +8,7 @@
 #include "compiler/resolve/resolve.h"
 #include "runtime/command/choices.h"
 #include "runtime/process/process.h"
-#include "runtime/target/process/traced_process.h"
+#include "runtime/run/found_target.h"
 
 namespace dj {
 
@@ -24,14 +24,21 @@ enum class TargetUse : uint8_t {
 Result<ForkedChild> fork_target(const std::vector<std::string>& command,
                                 const sigset_t& child_mask);
 
-// Returns the target that the command line names; empty: it names none. child: forked before;
+// Returns the process that the command line names; nothing if it names none. child: forked before;
 // empty: it forks now, if there is a command.
-Result<std::optional<TracedProcess>> find_target(
-    const TargetChoices& target, TargetUse use, const sigset_t& child_mask,
-    std::optional<Result<ForkedChild>> child = std::nullopt);
+Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
+                                const sigset_t& child_mask,
+                                std::optional<Result<ForkedChild>> child = std::nullopt);
 
-// Returns the exit code of a djtap that could not launch or open the target (126, 127 as a
-// shell's).
+// Whether the points of the program probe the kernel (MeantTarget).
+bool means_kernel(const Program& program, const TargetChoices& target, Diags& diags);
+
+// Returns the running kernel. child: the command that is to run beside it; empty: none.
+Result<FoundTarget> find_kernel_target(std::optional<Result<ForkedChild>> child);
+
+// Returns the exit code of a djtap that could not launch its command (126, 127 as a shell's).
+int command_exit_code(const Error& error);
+// Returns the exit code of a djtap that could not launch or open the target.
 int target_exit_code(const TargetChoices& target, const Error& error);
 // Says why, and returns that exit code.
 int target_failure(const TargetChoices& target, const Error& error);
@@ -43,11 +50,10 @@ std::string lost_rights(pid_t pid, const std::string& command);
 std::string lost_file_text(pid_t pid, const LostFile& file);
 
 // Returns what -v says of the target: its number, and how many modules it has.
-std::string summary_of(const std::optional<TracedProcess>& process);
+std::string summary_of(const FoundTarget& target);
 
 // Returns the files and mappings of the target; none without a target. printers: for texts; may be
 // null.
-TargetFiles target_files(const std::optional<TracedProcess>& process,
-                         const TypePrinters* printers = nullptr);
+TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers = nullptr);
 
 }  // namespace dj

@@ -59,7 +59,7 @@ void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time
 
 Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   Session& session = tracing.session;
-  const std::optional<TracedProcess>& process = tracing.prepared.process;
+  const std::optional<TracedProcess>& process = tracing.prepared.target.process;
   DlopenWatch& dlopened = tracing.dlopened;
   if (process && !process->is_child) dlopened.look();
   LoopActions actions;

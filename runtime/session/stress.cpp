@@ -9,8 +9,10 @@
 #include <tuple>
 
 #include "compiler/base/counted.h"
+#include "compiler/base/object_point.h"
 #include "compiler/base/printable.h"
 #include "compiler/debuginfo/pattern.h"
+#include "runtime/output/global_values.h"
 #include "runtime/output/map_elements.h"
 
 namespace dj {
@@ -23,9 +25,13 @@ struct Hits {
   std::vector<std::pair<int64_t, uint64_t>> by_place;  // with its address; the most hit first
 };
 
-// The script's only global is its array.
+// The script's only global is an array; of the kernel, a counter.
 Hits read_hits(const Program& program, const Layout& layout) {
   Hits hits;
+  if (program.globals.front().storage == Storage::Counter) {
+    hits.total = std::get<int64_t>(read_global(program, 0, layout).elements.front().value);
+    return hits;
+  }
   const GlobalSlot& slot = layout.globals.front();
   const abi::MapForm form = map_form(program.globals.front(), slot, layout);
   const ArenaView arena(layout.base, layout.bytes);
@@ -48,7 +54,7 @@ std::string place_name(const std::vector<InstalledSite>& sites, uint64_t address
   if (found == sites.end()) return fmt::format("{:#x}", address);
   const std::string& name = found->foreign.empty() ? found->symbol : found->foreign;
   const std::string bare = name.substr(0, name.rfind('+'));
-  return fmt::format("process(\"{}\").function(\"{}\")", found->module,
+  return fmt::format("{}.function(\"{}\")", object_point(found->module),
                      found->foreign.empty() ? person_name(bare) : bare);
 }
 
@@ -122,9 +128,11 @@ void report_stress(const StressFacts& facts, const StageClock& clock, const Prog
   if (!memory.empty()) log_line("stress: {}", memory);
   Hits hits = read_hits(program, layout);
   double rate = run_ms > 0 ? static_cast<double>(hits.total) * 1000 / run_ms : 0;
-  log_line("stress: {}, {:.0f} hits per second, {} hit",
-           counted(static_cast<uint64_t>(hits.total), "hit"), rate,
-           counted(hits.by_place.size(), "function"));
+  const std::string functions =
+      hits.by_place.empty() ? ""
+                            : fmt::format(", {} hit", counted(hits.by_place.size(), "function"));
+  log_line("stress: {}, {:.0f} hits per second{}",
+           counted(static_cast<uint64_t>(hits.total), "hit"), rate, functions);
   for (size_t i = 0; i < std::min(kBusiest, hits.by_place.size()); ++i)
     log_line("  {:>12} {}", hits.by_place[i].first,
              place_name(facts.sites, hits.by_place[i].second));

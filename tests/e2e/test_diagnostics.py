@@ -102,10 +102,10 @@ def test_place_is_the_files_line_and_column(diagnose):
     assert shown.source == '  probe func("wrok") { n++ }' and shown.marked == '"wrok"', shown.result
 
 
-def test_there_are_no_probes_of_the_kernel(djtap_once):
-    result = djtap_once("-e", 'probe func("vfs_read") < count++ >')
+def test_there_is_no_process(djtap_once):
+    result = djtap_once("-e", 'probe process.function("vfs_read") < count++ >')
     shown = Shown(result)
-    assert result.returncode == 3 and "no process is traced" in shown.message and "no probes of the kernel" in shown.message, result
+    assert result.returncode == 3 and "no process is traced" in shown.message, result
     assert "-c" in shown.help and "-p" in shown.help and shown.errors == 1, result
 
 

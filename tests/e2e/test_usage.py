@@ -88,7 +88,7 @@ ALONE = {
               "the text of a script goes behind -e: djtap -e 'probe ...'"),
     "a list of no points": (["-La=b"], "DJ0003", "what is to be listed is no list of probe points", "-La=b", ALL),
     "a list of more": (["-l", "begin {} probe end"], "DJ0003", "what is to be listed is no list of probe points", "-l 'begin {} probe end'", ALL),
-    "no target": (["--stress"], "DJ0004", "--stress needs a process (-c, -p or --), or --coverage FILE without a process", "--stress", ALL),
+    "no target": (["--stress"], "DJ0004", '--stress needs a process (-c, -p or --) or "kernel", or --coverage FILE without a process', "--stress", ALL),
     "no pattern": (["--stress", 'a"b', "--", "ls"], "DJ0003", '--stress takes a pattern of functions: "libc.so.6!*"', "--stress 'a\"b'", ALL),
     "no code": (["--explain", "DJ9999"], "DJ0003", "there is no code DJ9999; near it are DJ5911, DJ5912, DJ5913", "--explain DJ9999", ALL),
     "clean nobody": (["clean"], "DJ0002", "clean needs a process: djtap clean PID", "clean", ALL),

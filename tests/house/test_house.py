@@ -95,7 +95,7 @@ ROOMS = {
     "runtime/run": [*MODEL, "compiler/editor", "compiler/parse", "compiler/tapset", "compiler/check", "compiler/debuginfo/call_frames.h",
                     "compiler/debuginfo/libdw_version.h", "compiler/debuginfo/text.h", "compiler/resolve", "runtime/process", "runtime/output",
                     "runtime/command", "runtime/patch", "runtime/detours", "runtime/memory/arena_place.h", "runtime/clean", "runtime/target",
-                    "runtime/target/process", "runtime/session", "runtime/lua", "runtime/shared", "stdlib/builtins.h"],
+                    "runtime/target/process", "runtime/kernel", "runtime/session", "runtime/lua", "runtime/shared", "stdlib/builtins.h"],
     "runtime/run/doctor": [*MODEL, "compiler/tapset", "compiler/debuginfo", "compiler/resolve", "runtime/process", "runtime/output", "runtime/command",
                        "runtime/patch", "runtime/detours", "runtime/memory", "runtime/clean", "runtime/target/process", "runtime/session",
                        "runtime/run",
@@ -398,7 +398,7 @@ def test_every_diagnostic_code_is_listed_and_used():
 
 def test_every_diagnostic_code_is_provoked_by_a_test():
     listed = set(re.findall(r"DJ_CODE\((DJ\d{4})", read("compiler/diag/codes.def")))
-    tests = [name for name in project_files(".py", ".djt", ".cpp") if name.startswith(("tests/e2e", "tests/golden")) or is_test(name)]
+    tests = [name for name in project_files(".py", ".djt", ".cpp") if name.startswith(("tests/e2e", "tests/golden", "tests/kernel")) or is_test(name)]
     named = set(re.findall(r"DJ\d{4}", "".join(read(name) for name in [*tests, "compiler/diag/examples.def"])))
     assert listed - named == set()
 

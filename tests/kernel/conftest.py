@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixture: a guest for each of Debian's kernels, booted once; a kernel that complained is an error of its last test."""
+"""Fixtures: a guest for each of Debian's kernels, booted once, and the module built for it; a kernel that complained is an error of its last test."""
+import shutil
+
 import pytest
 
 from support import guest as guests
+from support import paths
+
+SOURCES = paths.ROOT / "kernel"
 
 
 @pytest.fixture(scope="session", params=guests.SERIES)
@@ -15,3 +20,14 @@ def guest(request):
     with booted:
         yield booted
         assert booted.new_complaints() == []
+
+
+@pytest.fixture(scope="session")
+def built(guest, tmp_path_factory):
+    """The module, built for the guest's kernel."""
+    folder = tmp_path_factory.mktemp(f"module-{guest.release}")
+    for path in SOURCES.iterdir():
+        shutil.copy(path, folder)
+    status, output = guests.build_module(guest.tree, folder)
+    assert status == 0 and "warning" not in output, output
+    return folder / "djtap.ko"

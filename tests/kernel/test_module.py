@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 import subprocess
 
 import pytest
@@ -12,23 +11,11 @@ from support import guest as guests
 from support import kernel_device as kd
 from support import paths
 
-SOURCES = paths.ROOT / "kernel"
 # QEMU's emulation takes ten times as long for text that changes: the long form is for an idle machine.
 LONG = os.environ.get("DJTAP_STRESS") == "long"
 MANY = 100_000 if LONG else 1000  # places; there are some 12,000
 CALLS = 1_000_000 if LONG else 100  # of the fuzzer
 KILLS = 20 if LONG else 1
-
-
-@pytest.fixture(scope="session")
-def built(guest, tmp_path_factory):
-    """The module, built for the guest's kernel."""
-    folder = tmp_path_factory.mktemp(f"module-{guest.release}")
-    for path in SOURCES.iterdir():
-        shutil.copy(path, folder)
-    status, output = guests.build_module(guest.tree, folder)
-    assert status == 0 and "warning" not in output, output
-    return folder / "djtap.ko"
 
 
 @pytest.fixture(name="act")

@@ -54,9 +54,9 @@ std::optional<Refusal> examine_target_of(const TargetChoices& wanted, const Limi
                                          const HeldSignals& held, bool cache, Seen& seen,
                                          Findings& findings) {
   LazyTarget target(wanted, TargetUse::Examine, held.before());
-  Result<std::optional<TracedProcess>>& found = target.find();
+  Result<FoundTarget>& found = target.find();
   if (!found.ok()) return refusal(found.error(), target_exit_code(wanted, found.error()));
-  TracedProcess process = std::move(*found.value());
+  TracedProcess process = std::move(*found.value().process);
   seen.pid = process.pid;
   ModuleCodes codes = module_codes(cache, false);
   Patient patient{wanted, limits, process, codes, {}};

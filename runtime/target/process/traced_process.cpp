@@ -94,17 +94,4 @@ Result<TargetFacts> TracedProcess::facts(bool has_rseq) const {
   return facts;
 }
 
-std::vector<std::string> TracedProcess::module_paths() const {
-  std::vector<std::string> paths;
-  for (const MappedModule& module : modules) {
-    // A file that is mapped twice is one to resolve(): each of its sites is then at two places.
-    const bool known = std::find(paths.begin(), paths.end(), module.path) != paths.end();
-    if (module.is_vdso || known) continue;
-    paths.insert(module.is_executable_file ? paths.begin() : paths.end(), module.path);
-  }
-  // Not by address, which is another one each time: plans are kept.
-  if (!paths.empty()) std::sort(paths.begin() + 1, paths.end());
-  return paths;
-}
-
 }  // namespace dj

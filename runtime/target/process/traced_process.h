@@ -58,8 +58,6 @@ struct TracedProcess {
   // Finds where the threads' rseq areas are. It stops a running process for that only if glibc does
   // not say so.
   Status find_rseq();
-  // Paths of its modules for resolve(): the executable first, no vdso.
-  std::vector<std::string> module_paths() const;
   // Returns what patches may assume. Call it after find_rseq(). has_rseq: handlers trust the rseq
   // areas. It stops a running process only if seccomp filters confine it. facts().read_word is good
   // as long as no session holds the process.

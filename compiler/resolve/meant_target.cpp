@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Points are told apart by their first name; func("name") is of what there is.
+#include "compiler/resolve/meant_target.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "compiler/resolve/probe_kind.h"
+
+namespace dj {
+namespace {
+
+constexpr std::string_view kOfKernel[] = {"kernel", "module", "kprobe"};
+
+enum class PointOf { Kernel, Process, Neither };
+
+PointOf half_of(const ast::ProbePoint& point, bool has_process) {
+  if (names_kernel(point)) return PointOf::Kernel;
+  const ast::Component& first = point.components.front();
+  if (first.name == "process") return PointOf::Process;
+  if (first.name != "func") return PointOf::Neither;
+  if (has_process) return PointOf::Process;
+  // func("object!name") names an object of a process.
+  const auto* name = std::get_if<std::string>(&first.argument);
+  return name != nullptr && name->find('!') == std::string::npos ? PointOf::Kernel
+                                                                 : PointOf::Neither;
+}
+
+}  // namespace
+
+bool names_kernel(const ast::ProbePoint& point) {
+  return std::ranges::find(kOfKernel, point.components.front().name) != std::end(kOfKernel);
+}
+
+void MeantTarget::add(const std::vector<ast::ProbePoint>& points) {
+  for (const ast::ProbePoint& point : points) {
+    const PointOf half = half_of(point, has_process_);
+    if (half == PointOf::Neither) continue;
+    Side& to = half == PointOf::Kernel ? kernel_ : process_;
+    to.has_any = true;
+    if (!to.needed && !point.optional && !point.sufficient && !point.wild) to.needed = point;
+  }
+}
+
+bool MeantTarget::is_kernel(Diags& diags) const {
+  if (kernel_.needed && process_.needed) {
+    Diag& d = diags.error("DJ3023", process_.needed->span,
+                          fmt::format("{} is of a process, and {} is of the kernel",
+                                      to_string(*process_.needed), to_string(*kernel_.needed)));
+    d.help = "run two sessions side by side: one probes a process, the other the kernel";
+  }
+  return kernel_.needed || (kernel_.has_any && !process_.has_any);
+}
+
+}  // namespace dj

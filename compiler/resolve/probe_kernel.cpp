@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Probe kinds kernel.function(".."), module("..").function("..") and kprobe.function(".."): entries
+// and returns of the running kernel's functions.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "compiler/resolve/site_search.h"
+
+namespace dj {
+
+namespace {
+
+void find_functions(PointQuery& query, SiteKind kind, PointMeaning& meaning) {
+  if (!query.modules.is_kernel()) return;  // may be missing: MeantTarget has reported the others
+  const auto search = [kind](size_t index, Module& file, const FunctionPattern& pattern,
+                             std::vector<Site>& sites, SearchTally& tally) {
+    search_functions(index, file, pattern, kind, sites, tally);
+  };
+  find_in_objects(query, *query.component("function"), search, meaning);
+}
+
+void find_kernel_entry(PointQuery& query, PointMeaning& meaning) {
+  find_functions(query, SiteKind::Entry, meaning);
+}
+
+void find_kernel_return(PointQuery& query, PointMeaning& meaning) {
+  find_functions(query, SiteKind::Return, meaning);
+}
+
+constexpr ProbeKind kKernelKinds[] = {
+    {"<kernel>", find_kernel_entry},
+    {"<kernel>.call", find_kernel_entry},
+    {"<kernel>.return", find_kernel_return},
+};
+
+}  // namespace
+
+std::span<const ProbeKind> kernel_kinds() { return kKernelKinds; }
+
+}  // namespace dj

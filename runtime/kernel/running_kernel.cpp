@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kernel's text as a file of djtap's own memory.
+#include "runtime/kernel/running_kernel.h"
+
+#include <elf.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+#include <string>
+
+#include "compiler/base/object_point.h"
+#include "compiler/base/target_file.h"
+#include "runtime/kernel/live_kernel.h"
+#include "runtime/process/elf_file.h"
+#include "runtime/process/os_error.h"
+
+namespace dj {
+namespace {
+
+// The file at the addresses that it says.
+Result<MappedModule> hold(const std::string& path, const std::vector<uint8_t>& elf) {
+  const int fd = sealed_file(elf);
+  if (fd < 0) return os_error("the kernel's text finds no memory");
+  MappedModule module;
+  module.path = path;
+  module.open_path = hold_target_file(fd, fmt::format("/proc/{}/fd/{}", getpid(), fd));
+  if (module.open_path.empty()) return Error{"djtap may open no more files (RLIMIT_NOFILE)"};
+  module.version = version_of(module.open_path);
+  module.is_executable_file = true;
+  DJ_TRY(const ElfFile file, read_elf(module.open_path));
+  module.begin = ~uint64_t{0};
+  for (const Elf64_Phdr& segment : file.segments) {
+    if (segment.p_type != PT_LOAD) continue;
+    const AddressRange range = {segment.p_vaddr, segment.p_vaddr + segment.p_memsz};
+    module.begin = std::min(module.begin, range.begin);
+    module.end = std::max(module.end, range.end);
+    if ((segment.p_flags & PF_X) != 0) module.text.push_back(range);
+  }
+  return module;
+}
+
+}  // namespace
+
+bool is_kernel_function(const std::string& name) {
+  std::ifstream list(KernelFiles().symbols);
+  std::string address, type, symbol, rest;
+  while (list >> address >> type >> symbol && std::getline(list, rest)) {
+    const bool is_of_module = rest.find('[') != std::string::npos;
+    if (symbol == name && (type == "t" || type == "T") && !is_of_module) return true;
+  }
+  return false;
+}
+
+Result<std::vector<MappedModule>> running_kernel() {
+  if (geteuid() != 0) return Error{"the kernel needs root; or give -c or -p", Fail::Permission};
+  DJ_TRY(const std::vector<uint8_t> elf, make_live_kernel());
+  DJ_TRY(MappedModule kernel, hold(std::string(kKernelPath), elf));
+  return std::vector<MappedModule>{std::move(kernel)};
+}
+
+}  // namespace dj

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// FoundTarget holds what a session probes, before it does: a process, the running kernel, or
+// nothing.
+#pragma once
+#include <optional>
+#include <vector>
+
+#include "runtime/process/launch.h"
+#include "runtime/process/mapped_module.h"
+#include "runtime/target/process/traced_process.h"
+
+namespace dj {
+
+// At most one of `process` and `kernel` is there.
+struct FoundTarget {
+  std::optional<TracedProcess> process;
+  std::optional<std::vector<MappedModule>> kernel;  // by running_kernel()
+  // The command of -c where the kernel is probed: it waits, and nothing of it is probed.
+  std::optional<ForkedChild> command;
+
+  bool is_there() const { return process || kernel; }
+  // What can be probed, ascending by address.
+  const std::vector<MappedModule>& modules() const {
+    static const std::vector<MappedModule> kNone;
+    return process ? process->modules : kernel ? *kernel : kNone;
+  }
+  // The process of -p or -c; 0: there is none.
+  int pid() const { return process ? process->pid : command ? command->pid() : 0; }
+  bool is_child() const { return process ? process->is_child : command.has_value(); }
+};
+
+}  // namespace dj

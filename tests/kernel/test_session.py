@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sessions of the kernel: counts that the calls' own number confirms, listings, clear refusals; every function at once, and the text as it was."""
+import os
+import re
+import shlex
+
+import pytest
+
+from support import paths
+
+READ = paths.ROOT / "tests" / "kernel" / "read_kernel.py"
+LIVE = paths.BUILD / "kernel" / "live_kernel"
+LONG = os.environ.get("DJTAP_STRESS") == "long"
+ROUNDS = 10 if LONG else 1  # of probing everything
+KILLS = 20 if LONG else 2
+READS = 100_000
+DD = f"dd if=/dev/zero of=/dev/null bs=1 count={READS}"
+LOAD = "for i in $(seq 30); do /bin/true; done"  # forks and executes
+
+
+@pytest.fixture(name="djtap")
+def with_module(guest, built):
+    """djtap(ARGUMENT…) runs djtap in the guest, with the module loaded: its exit code and all that it printed. The module must go afterwards."""
+    assert guest.run(f"busybox insmod {built}") == (0, "")
+
+    def run(*arguments, timeout=300):
+        return guest.run(f"cd {paths.ROOT} && {paths.DJTAP} {shlex.join(map(str, arguments))}", timeout)
+    yield run
+    assert guest.run("busybox rmmod djtap") == (0, "")
+    assert guest.new_complaints() == []
+
+
+def count_in(output):
+    return int(re.search(r"^count=(\d+)$", output, re.M)[1])
+
+
+def test_the_one_liner_counts_each_read_of_a_command(djtap):
+    status, output = djtap("-e", 'probe kernel.function("vfs_read") < count++ >', "-c", DD)
+    assert status == 0 and READS <= count_in(output) <= READS + 300, output
+
+
+def test_the_one_liner_without_a_target(guest, djtap):
+    """Ctrl-C ends it; the reads of a program that starts once all is armed are counted."""
+    status, output = djtap("-e", 'probe func("vfs_read") < count++ >', "-T", 0.01)
+    assert status == 0 and count_in(output) >= 0, output
+    command = (f"cd /run && {{ {paths.DJTAP} -v -e 'probe func(\"vfs_read\") < count++ >' >told 2>&1 & }}; "
+               f"until grep -q ' arm ' told; do sleep 0.1; done; {DD} 2>/dev/null; kill -INT $!; wait $!; echo \"status $?\"; cat told")
+    status, output = guest.run(command, timeout=300)
+    assert "status 0" in output and READS <= count_in(output) <= READS + 2000, output
+
+
+def test_returns_are_as_many_as_calls(djtap):
+    script = 'global calls, returns probe kernel.function("vfs_read").call { calls++ } probe kprobe.function("vfs_read").return { returns++ }'
+    status, output = djtap("-e", script, "-c", DD)
+    calls, returns = (int(re.search(rf"^{name}=(\d+)$", output, re.M)[1]) for name in ("calls", "returns"))
+    assert status == 0 and READS <= calls <= READS + 300 and abs(calls - returns) <= 3, output
+
+
+def test_reports_while_it_counts(djtap):
+    """begin, timers and end run in djtap; what they print of a counter grows."""
+    script = ('global count probe kernel.function({"vfs_read", "vfs_write"}) { count++ } probe begin { println("begins") } '
+              'probe timer.ms(300) { println("so far ", count) } probe end { println("ends") }')
+    status, output = djtap("-e", script.replace('{"vfs_read", "vfs_write"}', '"vfs_[rw]*e*"'), "-c", "sh -c \"sleep 1; head -c 10000 /dev/zero >/dev/null\"")
+    assert status == 0 and output.startswith("begins\n") and "ends\n" in output, output
+    told = [int(text) for text in re.findall(r"^so far (\d+)$", output, re.M)]
+    assert len(told) >= 2 and told == sorted(told) and count_in(output) >= told[-1] > 0, output
+
+
+def test_lists_and_dry_runs(djtap):
+    status, output = djtap("-l", 'kernel.function("vfs_rea*")')
+    assert status == 0 and {'kernel.function("vfs_read")', 'kernel.function("vfs_readv")'} <= set(output.splitlines()), output
+    status, output = djtap("-n", "-e", 'probe kernel.function("vfs_read") { count++ }')
+    assert status == 0 and re.search(r"^ffffffff\w+ e vfs_read\+\S+ kernel \[OPTIMIZED\]$", output, re.M) and "the kernel was not changed" in output, output
+    status, output = djtap("--probes", "-e", 'probe func("vfs_read") { count++ }', "-T", 0.01)
+    assert status == 0 and "vfs_read" in output and "[OPTIMIZED]" in output, output
+
+
+WRONG = {
+    "a name that it has not": (['probe kernel.function("vfs_raed") { n++ }'], 3, "DJ3004", 'did you mean "vfs_read"'),
+    "code in the kernel": (['probe kernel.function("vfs_read") { println(1) }'], 3, "DJ3024", "< count++ >"),
+    "two counters": (['global a, b probe kernel.function("vfs_read") { a++; b++ }'], 3, "DJ3024", "can only count"),
+    "a condition": (['global on probe kernel.function("vfs_read") if (on) { n++ } probe timer.s(1) { on = !on }'], 3, "DJ3024", "switched"),
+    "samples": (['probe kernel.function("vfs_read") { n++ } probe timer.profile { m++ }'], 3, "DJ3024", "sample"),
+    "no module of that name": (['probe module("nosuch").function("f") { n++ }'], 3, "DJ3005", "no module"),
+    "the program's function": (['probe func("vfs_read") { n++ }', "-c", "ls /"], 3, "DJ3004", 'the kernel has it: kernel.function("vfs_read")'),
+    "both": (['probe process.function("main"), kernel.function("vfs_read") { n++ }', "-c", "ls /"], 3, "DJ3023", "two sessions"),
+    "what kprobes refuse": (['probe kernel.function("exc_int3") { n++ }'], 3, "DJ3022", "cannot be probed"),
+    "no command": (['probe kernel.function("vfs_read") { n++ }', "-c", "nosuch"], 127, "DJ4001", "$PATH"),
+    "a process": (['probe kernel.function("vfs_read") { n++ }', "-p", "1"], 4, "DJ4004", "leave -p out"),
+}
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_refuses_in_words(djtap, name):
+    arguments, code, number, words = WRONG[name]
+    status, output = djtap("-e", *arguments)
+    assert status == code and f"[{number}]" in output and words in output, output
+
+
+def test_the_kernel_needs_root(guest, djtap):
+    del djtap
+    command = f"setpriv --reuid 65534 --regid 65534 --clear-groups {paths.DJTAP} -e 'probe func(\"vfs_read\") < count++ >'"
+    status, output = guest.run(command)
+    assert status == 4 and "the kernel needs root; or give -c or -p" in output, output
+
+
+def test_a_second_session_is_refused(guest, djtap):
+    command = (f"cd /run && {{ {paths.DJTAP} -v -e 'probe func(\"vfs_read\") < count++ >' >told 2>&1 & }}; until grep -q ' arm ' told; do sleep 0.1; done; "
+               f"{paths.DJTAP} -T 1 -e 'probe func(\"vfs_write\") < count++ >'; echo \"second $?\"; kill -INT $!; wait $!; echo \"first $?\"")
+    status, output = guest.run(command, timeout=300)
+    assert status == 0 and "another session probes the kernel" in output and "second 4" in output and "first 0" in output, output
+    assert djtap("-T", 0.01, "-e", 'probe func("vfs_write") < count++ >')[0] == 0
+
+
+def jumps_of(output):
+    """(by jump, that may be probed) of a stress report, entries only."""
+    rows = [(state, int(count), reason) for kind, state, count, reason in re.findall(r"^  (\S) (\S+) +(\d+) *(.*)$", output, re.M) if kind == "e"]
+    may = sum(count for _, count, reason in rows if "the kernel forbids" not in reason)
+    return sum(count for state, count, _ in rows if state == "OPTIMIZED"), may
+
+
+def test_every_function_at_once(guest, djtap):
+    assert guest.run(f"{LIVE} write /run/before.elf", timeout=300) == (0, "")
+    for _ in range(ROUNDS):
+        status, output = djtap("--stress", "kernel", "-c", f"bash -c '{LOAD}'", timeout=900)
+        assert status == 0, output
+        jumps, may = jumps_of(output)
+        assert may > 30_000 and jumps >= 0.992 * may, output
+        assert int(re.search(r"^stress: (\d+) hits", output, re.M)[1]) > 100_000, output
+        status, output = guest.run(f"python3 {READ} /run/before.elf", timeout=900)
+        assert status == 0 and re.search(r"^\.text \d+ bytes, 0 differ$", output, re.M), output
+
+
+def test_killed_at_any_moment(guest, djtap):
+    """The kernel takes the probes out itself; the next session works."""
+    assert guest.run(f"{LIVE} write /run/before.elf", timeout=300) == (0, "")
+    for number in range(KILLS):
+        delay = 3 + 7 * number / KILLS
+        guest.run(f"cd /run; {{ timeout -s KILL {delay} {paths.DJTAP} --stress kernel -T 60 >/dev/null 2>&1; }} 2>/dev/null; sleep 10", timeout=600)
+    status, output = guest.run(f"python3 {READ} /run/before.elf", timeout=900)
+    assert status == 0 and re.search(r"^\.text \d+ bytes, 0 differ$", output, re.M), output
+    assert djtap("-T", 0.01, "-e", 'probe func("vfs_read") < count++ >')[0] == 0
+
+
+def test_coverage(djtap):
+    status, output = djtap("--stress", "--coverage", "kernel")
+    percents = re.findall(r"^  by jump +\d+ +([\d.]+) %$", output, re.M)
+    assert status == 0 and output.startswith("kernel: ") and float(percents[0]) >= 99.2 and float(percents[2]) >= 99.4, output
