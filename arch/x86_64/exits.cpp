@@ -358,12 +358,17 @@ class ExitFinder {
   Target classify(uint64_t target) {
     if (own(target)) return Target::Own;
     const FunctionRange* other = module_.function_at(target);
-    if (other == nullptr) return linkage_slot(target) != 0 ? Target::Tail : Target::Foreign;
+    if (other == nullptr)
+      return linkage_slot(target) != 0 || is_outside(target) ? Target::Tail : Target::Foreign;
     if (is_fragment(impl_, *other)) {
       adopt(*other);
       return Target::Own;
     }
     return module_.begins_function(target) ? Target::Tail : Target::Foreign;
+  }
+
+  bool is_outside(uint64_t address) const {
+    return std::ranges::binary_search(module_.text().functions_outside, address);
   }
 
   // The slot of a linkage stub: [endbr64;] [bnd] jmp *slot(%rip), or mov slot(%rip),%reg and a

@@ -109,6 +109,37 @@ TEST(KernelText, ExitsAreTheReturnsBeforeInt3) {
   for (const Region& region : regions) EXPECT_STREQ(checker.outcome(region).form, "plain");
 }
 
+// What a kernel makes of returns where the processor needs that, and its modules' jumps to it.
+TEST(KernelText, JumpsOutsideAreTailCallsReturnsOrIndirect) {
+  const Victim assembled = kernel(
+      "func f; test %edi,%edi; je 1f; jmp thunk; 1: cmp $2,%edi; je 2f; jmp away; "
+      "2: mov 8(%rsi),%rdx; jmp away_rdx; done f; func thunk; ret; done thunk; "
+      ".set away, 0xffffffff82000000; .set away_rdx, 0xffffffff82001000; .balign 64,0xcc");
+  Victim victim = assembled;
+  const uint64_t f = victim.symbols.at("f");
+  const auto exits = [&] {
+    Checker checker(victim.text);
+    return checker.exits(f, f + victim.sizes.at("f"));
+  };
+  EXPECT_NE(exits().reason.find("into unknown code"), std::string::npos);
+  victim.text.functions_outside = {0xffffffff82000000};
+  EXPECT_FALSE(exits().complete);
+  victim.text.thunks_outside = {{0xffffffff82001000, 2}};
+  Exits known = exits();
+  ASSERT_TRUE(known.complete) << known.reason;
+  ASSERT_EQ(known.exits.size(), 3u);
+  EXPECT_EQ(known.exits[0].tail_target, victim.symbols.at("thunk"));
+  EXPECT_EQ(known.exits[1].tail_target, 0xffffffff82000000);
+  EXPECT_TRUE(known.exits[2].tail_jump && known.exits[2].tail_target == 0);
+  victim.text.return_thunks = {victim.symbols.at("thunk")};
+  known = exits();
+  ASSERT_EQ(known.exits.size(), 3u);
+  EXPECT_FALSE(known.exits[0].tail_jump);
+  EXPECT_TRUE(known.exits[1].tail_jump);
+  victim.text.return_thunks.push_back(0xffffffff82000000);
+  EXPECT_FALSE(exits().exits[1].tail_jump);
+}
+
 // `fixed_x` is a function symbol with a size; the probe is at `here`.
 const char* const kFixedBehind =
     "func f; here: push %rbx; .type fixed_x,@function; fixed_x: mov $1,%eax; .size fixed_x,5; "

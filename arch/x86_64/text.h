@@ -81,7 +81,12 @@ struct ModuleText {
   // Bytes that others find by their address or change while the code runs: instructions that a
   // kernel's tables name. They stay where and what they are; sorted, apart.
   std::vector<FunctionRange> fixed;
-  std::vector<TextRange> rodata;                  // for jump tables
+  // Code of other files that this one jumps to without a linkage table, as a kernel's modules do.
+  std::vector<uint64_t> functions_outside;  // their begins; sorted
+  // (thunk outside, the register that it jumps by), sorted. See thunks.h.
+  std::vector<std::pair<uint64_t, uint8_t>> thunks_outside;
+  std::vector<uint64_t> return_thunks;  // here or outside: a jump there is a return; sorted
+  std::vector<TextRange> rodata;        // for jump tables
   std::vector<std::shared_ptr<const void>> kept;  // keeps the mapped file alive
 };
 

@@ -2,6 +2,7 @@
 // Recognises thunks by their instructions: names are gone in stripped programs.
 #include "arch/x86_64/thunks.h"
 
+#include <algorithm>
 #include <atomic>
 #include <optional>
 
@@ -92,6 +93,9 @@ uint8_t popped(const Insn& insn) {
 }
 
 uint8_t thunk_register(const Module& module, uint64_t address) {
+  const auto& outside = module.text().thunks_outside;
+  const auto named = std::ranges::lower_bound(outside, std::pair{address, uint8_t{0}});
+  if (named != outside.end() && named->first == address) return named->second;
   std::optional<Insn> insn = insn_at(module, address);
   while (insn && (is_lfence(*insn) || insn->kind == Kind::Nop)) insn = insn_at(module, insn->end());
   if (!insn) return kNoReg;
@@ -136,6 +140,7 @@ bool is_fence_of_thunk(const Module& module, uint64_t end) {
 }  // namespace
 
 bool has_thunks(const Module& module) {
+  if (!module.text().thunks_outside.empty()) return true;
   constexpr size_t kPiece = 1 << 20;
   std::atomic<bool> found = false;
   for (const TextRange& range : module.text().text) {
@@ -158,6 +163,9 @@ void read_thunks(const Module& module, Function& function,
     if (is_return_by_register(insns, i)) {
       insn.kind = Kind::Return;
       insns[i + 2].kind = Kind::Trap;
+    } else if (insn.kind == Kind::Jump &&
+               std::ranges::binary_search(module.text().return_thunks, insn.target)) {
+      insn.kind = Kind::Return;
     } else if (insn.kind == Kind::Call && function.inside(insn.target)) {
       const uint8_t reg = replaced_target(module, insn);
       if (reg != kNoReg && function.find(insn.target) + 1 < insns.size())

@@ -12,6 +12,7 @@
 namespace dj::arch {
 
 // Returns the register that the code at `address` jumps to, if it does only that; else kNoReg.
+// Outside of the module it is what ModuleText::thunks_outside says.
 //   call 2f; 1: pause; lfence; jmp 1b; 2: mov %reg,(%rsp); ret       lfence; jmp *%reg
 uint8_t thunk_register(const Module& module, uint64_t address);
 
@@ -21,14 +22,16 @@ bool jumps_by(const Module& module, uint64_t address, uint8_t reg);
 // Returns the register that the `pop` fills; kNoReg: the instruction is no `pop` of a register.
 uint8_t popped(const Insn& insn);
 
-// Whether the module has a thunk, for calls or in a function's own code. Looks at bytes only.
+// Whether the module has a thunk, for calls or in a function's own code, or jumps to one outside.
+// Looks at bytes only.
 bool has_thunks(const Module& module);
 
 // Replaces each thunk by the one instruction that it stands for, where the thunk begins. A jump to
-// a thunk and a thunk in the function's own code become an indirect jump; a call that leads to such
-// a thunk becomes an indirect call; the `pop` of `pop %reg; lfence; jmp *%reg` becomes a return.
-// The thunk's other instructions then lead nowhere. `is_others`: whether the code at an address
-// outside of `function` is no part of it.
+// one of ModuleText::return_thunks becomes a return. A jump to
+// another thunk and a thunk in the function's own code become an indirect jump; a call that leads
+// to such a thunk becomes an indirect call; the `pop` of `pop %reg; lfence; jmp *%reg` becomes a
+// return. The thunk's other instructions then lead nowhere. `is_others`: whether the code at an
+// address outside of `function` is no part of it.
 void read_thunks(const Module& module, Function& function,
                  const std::function<bool(uint64_t)>& is_others);
 

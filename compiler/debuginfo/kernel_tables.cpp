@@ -9,7 +9,11 @@
 #include "compiler/debuginfo/kernel_tables.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 #include <string_view>
+
+#include "compiler/debuginfo/symbols.h"
 
 namespace dj {
 
@@ -127,12 +131,41 @@ void enter_functions(ModuleText& text) {
   }
 }
 
+// The register by which a kernel's thunk of that name jumps; empty: it is none.
+std::optional<uint8_t> register_of_thunk(std::string_view name) {
+  constexpr std::string_view kPrefix = "__x86_indirect_thunk_";
+  constexpr std::array<std::string_view, 16> kRegisters = {"rax", "rcx", "rdx", "rbx", "rsp", "rbp",
+                                                           "rsi", "rdi", "r8",  "r9",  "r10", "r11",
+                                                           "r12", "r13", "r14", "r15"};
+  if (!name.starts_with(kPrefix)) return std::nullopt;
+  const auto found = std::ranges::find(kRegisters, name.substr(kPrefix.size()));
+  if (found == kRegisters.end()) return std::nullopt;
+  return uint8_t(found - kRegisters.begin());
+}
+
+void add_functions_outside(const ObjectFile& elf, ModuleText& text) {
+  for (const Symbol& function : functions_outside(elf)) {
+    const std::optional<uint8_t> thunk = register_of_thunk(function.name);
+    if (is_return_thunk(function.name))
+      text.return_thunks.push_back(function.address);
+    else if (thunk)
+      text.thunks_outside.emplace_back(function.address, *thunk);
+    else
+      text.functions_outside.push_back(function.address);
+  }
+  std::ranges::sort(text.functions_outside);
+  std::ranges::sort(text.thunks_outside);
+}
+
 }  // namespace
+
+bool is_return_thunk(std::string_view name) { return name.ends_with("_return_thunk"); }
 
 void add_kernel_tables(const ObjectFile& elf, ModuleText& text) {
   if (text.text.empty() || !arch::is_kernels(text.text.front().address)) return;
   Tables(elf, text).add();
   enter_functions(text);
+  add_functions_outside(elf, text);
   // Around nothing: detours lie in this region, not beside the kernel's image.
   text.code_space = arch::Space{kModules, kModules, kModules, kModulesEnd};
 }

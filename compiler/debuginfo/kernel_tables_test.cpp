@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A kernel's tables, in a small file that binutils have made.
+#include "compiler/debuginfo/kernel_tables.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -61,6 +63,16 @@ elsewhere: ret
   .long warned - ., 0, 0
 .data
 nowhere: .quad 0
+.macro outside name, address
+.globl \name
+.type \name,@function
+.set \name, \address
+.endm
+outside printk, 0xffffffff82000000
+outside kfree, 0xffffffff82000100
+outside __x86_indirect_thunk_rdx, 0xffffffff82001000
+outside __x86_indirect_thunk_array, 0xffffffff82002000
+outside srso_return_thunk, 0xffffffff82003000
 )";
 
 struct Linked {
@@ -127,6 +139,29 @@ TEST(KernelTables, EveryFunctionMayBeEnteredButNoPart) {
   EXPECT_TRUE(is_taken("first"));
   EXPECT_TRUE(is_taken("faulty"));
   EXPECT_FALSE(is_taken("first.cold"));
+}
+
+// A module jumps to the kernel without a linkage table.
+TEST(KernelTables, FunctionsOfNoSectionAreOthers) {
+  const arch::ModuleText text = Linked("0xffffffff81000000").text;
+  const std::vector<uint64_t> functions = {0xffffffff82000000, 0xffffffff82000100,
+                                           0xffffffff82002000};
+  EXPECT_EQ(text.functions_outside, functions);
+  const std::pair<uint64_t, uint8_t> rdx = {0xffffffff82001000, 2};
+  EXPECT_EQ(text.thunks_outside, std::vector{rdx});
+  EXPECT_EQ(text.return_thunks, std::vector<uint64_t>{0xffffffff82003000});
+  const arch::ModuleText program = Linked("0x401000").text;
+  EXPECT_TRUE(program.functions_outside.empty());
+  EXPECT_TRUE(program.thunks_outside.empty());
+  EXPECT_TRUE(program.return_thunks.empty());
+}
+
+TEST(KernelTables, ReturnThunksAreKnownByTheirNames) {
+  for (const char* name : {"__x86_return_thunk", "srso_return_thunk", "srso_alias_return_thunk",
+                           "retbleed_return_thunk", "its_return_thunk"})
+    EXPECT_TRUE(is_return_thunk(name)) << name;
+  for (const char* name : {"return_thunk_of", "x86_return", "srso_safe_ret"})
+    EXPECT_FALSE(is_return_thunk(name)) << name;
 }
 
 TEST(KernelTables, DetoursLieWhereModulesAre) {

@@ -188,6 +188,15 @@ std::vector<Symbol> own_symbols(const ObjectFile& elf) {
   return functions;
 }
 
+std::vector<Symbol> functions_outside(const ObjectFile& elf) {
+  std::vector<Symbol> functions;
+  each_symbol(elf, SHT_SYMTAB, [&](const Elf64_Sym& s, std::string_view name) {
+    if (is_function(s) && s.st_shndx == SHN_ABS)
+      functions.push_back({s.st_value, s.st_size, name, uint8_t(ELF64_ST_BIND(s.st_info))});
+  });
+  return functions;
+}
+
 std::vector<uint64_t> exported_functions(const ObjectFile& elf) {
   std::vector<Symbol> functions;
   add_functions(elf, SHT_DYNSYM, elf, functions);

@@ -17,8 +17,8 @@ struct Symbol {
   uint64_t size = 0;     // 0: the file does not say
   std::string_view name;
   uint8_t binding = STB_LOCAL;
-  bool ifunc = false;  // `address` is the resolver's
-  bool jump = false;   // to the function of that name, which is elsewhere (settle_checked)
+  bool ifunc = false;    // `address` is the resolver's
+  bool jump = false;     // to the function of that name, which is elsewhere (settle_checked)
   bool untyped = false;  // a label of assembly (untyped.h)
 };
 
@@ -37,6 +37,8 @@ struct SymbolTable {
 SymbolTable read_symbols(const ObjectFile& elf, Ask whom = Ask::Nobody);
 // The function symbols of the file's own tables only; enough to know where code begins.
 std::vector<Symbol> own_symbols(const ObjectFile& elf);
+// The function symbols that are in no section of the file, by its .symtab: code of other files.
+std::vector<Symbol> functions_outside(const ObjectFile& elf);
 // Addresses of the functions that other objects can bind to, sorted.
 std::vector<uint64_t> exported_functions(const ObjectFile& elf);
 // The data symbol `name` of the file's own tables; 0: none.

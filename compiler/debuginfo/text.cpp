@@ -207,6 +207,8 @@ void add_functions(const ObjectFile& elf, const std::vector<FrameEntry>& frames,
     if (s.name == "runtime.goexit" || s.name == "runtime.goexit.abi0") {
       text.address_taken.push_back(s.address + 1);  // where Go's goroutines return at their end
     }
+    if (arch::is_kernels(s.address) && is_return_thunk(s.name))
+      text.return_thunks.push_back(s.address);
     text.named.push_back(s.address);
     if (s.size > 0) {
       ranges.push_back({s.address, s.address + s.size});
@@ -376,6 +378,7 @@ Result<arch::ModuleText> read_text(const std::string& path) {
   sort_unique(text.split_off);
   sort_unique(text.landing_pads);
   sort_unique(text.address_taken);
+  sort_unique(text.return_thunks);
   return text;
 }
 
