@@ -85,17 +85,27 @@ void ElfBuilder::add_notes(std::span<const char> notes) {
   segments_.push_back(segment);
 }
 
-void ElfBuilder::add_function(uint64_t address, uint64_t bytes, std::string_view name,
-                              bool is_global) {
+Elf64_Sym ElfBuilder::function_symbol(uint64_t address, std::string_view name, bool is_global) {
   Elf64_Sym symbol = {};
   symbol.st_name = uint32_t(symbol_names_.size());
   symbol.st_info = ELF64_ST_INFO(is_global ? STB_GLOBAL : STB_LOCAL, STT_FUNC);
-  symbol.st_shndx = kFirstSection;
   symbol.st_value = address;
-  symbol.st_size = bytes;
-  (is_global ? globals_ : locals_).push_back(symbol);
   symbol_names_ += name;
   symbol_names_ += '\0';
+  return symbol;
+}
+
+void ElfBuilder::add_function(uint64_t address, uint64_t bytes, std::string_view name,
+                              bool is_global) {
+  Elf64_Sym symbol = function_symbol(address, name, is_global);
+  symbol.st_shndx = kFirstSection;
+  symbol.st_size = bytes;
+  (is_global ? globals_ : locals_).push_back(symbol);
+}
+
+void ElfBuilder::add_function_outside(uint64_t address, std::string_view name) {
+  globals_.push_back(function_symbol(address, name, true));
+  globals_.back().st_shndx = SHN_ABS;
 }
 
 void ElfBuilder::add_symbols() {

@@ -24,6 +24,8 @@ class ElfBuilder {
   void add_notes(std::span<const char> notes);
   // A function of the section that was added first.
   void add_function(uint64_t address, uint64_t bytes, std::string_view name, bool is_global);
+  // A function of another file.
+  void add_function_outside(uint64_t address, std::string_view name);
   // Returns the file. Call it last.
   std::vector<uint8_t> finish();
 
@@ -31,6 +33,7 @@ class ElfBuilder {
   uint64_t append(std::span<const uint8_t> bytes);
   void align(uint64_t to, uint64_t rest);
   void add_section(const std::string& name, const Elf64_Shdr& header);
+  Elf64_Sym function_symbol(uint64_t address, std::string_view name, bool is_global);
   void add_symbols();
 
   std::vector<uint8_t> file_;

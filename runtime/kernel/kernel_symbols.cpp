@@ -21,11 +21,13 @@ std::string_view take_word(std::string_view& text, char separator) {
 
 std::optional<KernelSymbol> parse_line(std::string_view line) {
   const std::string_view address = take_word(line, ' '), type = take_word(line, ' ');
-  KernelSymbol symbol{0, type.empty() ? '\0' : type[0], line};
+  const std::string_view name = take_word(line, '\t');
+  KernelSymbol symbol{0, type.empty() ? '\0' : type[0], name, line};
+  if (line.starts_with('[') && line.ends_with(']')) symbol.module = line.substr(1, line.size() - 2);
   const char* const begin = address.data();
   const char* const end = begin + address.size();
   const auto [stop, error] = std::from_chars(begin, end, symbol.address, 16);
-  const bool is_whole = error == std::errc() && stop == end && type.size() == 1 && !line.empty();
+  const bool is_whole = error == std::errc() && stop == end && type.size() == 1 && !name.empty();
   return is_whole ? std::optional(symbol) : std::nullopt;
 }
 
@@ -46,10 +48,13 @@ Result<KernelSymbols> KernelSymbols::read(const std::string& path) {
   bool any_address = false;
   while (!text.empty()) {
     const std::string_view line = take_word(text, '\n');
-    if (line.find('\t') != std::string_view::npos) continue;  // a module's
     const std::optional<KernelSymbol> symbol = parse_line(line);
     if (!symbol) return Error{path + " has a line that is no symbol: " + std::string(line)};
     any_address = any_address || symbol->address != 0;
+    if (!symbol->module.empty()) {
+      symbols.of_modules_.push_back(*symbol);
+      continue;
+    }
     symbols.all_.push_back(*symbol);
     if (symbol->is_bound()) symbols.bounds_.emplace(symbol->name, symbol->address);
   }
@@ -58,9 +63,8 @@ Result<KernelSymbols> KernelSymbols::read(const std::string& path) {
     return Error{"the kernel hides its addresses in " + path +
                      ": djtap needs root, and kernel.kptr_restrict below 2",
                  Fail::Permission};
-  std::stable_sort(
-      symbols.all_.begin(), symbols.all_.end(),
-      [](const KernelSymbol& a, const KernelSymbol& b) { return a.address < b.address; });
+  std::ranges::stable_sort(symbols.all_, {}, &KernelSymbol::address);
+  std::ranges::stable_sort(symbols.of_modules_, {}, &KernelSymbol::address);
   return symbols;
 }
 

@@ -5,20 +5,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <optional>
+#include <sstream>
 #include <string_view>
 
 #include "runtime/kernel/elf_builder.h"
 #include "runtime/kernel/kernel_file.h"
-#include "runtime/kernel/kernel_memory.h"
-#include "runtime/kernel/kernel_symbols.h"
+#include "runtime/kernel/kernel_text.h"
+#include "runtime/kernel/live_module.h"
 
 namespace dj {
 
 namespace {
 
-constexpr uint8_t kInt3 = 0xcc;
 constexpr uint64_t kMostBytes = 256 << 20;  // of a part: kernels have some ten megabytes
 
 // What the linker has put between two bounds.
@@ -76,49 +75,16 @@ Parts without(const Part& whole, Parts others) {
   return pieces;
 }
 
-// A function ends where the next symbol begins, less the int3 between them. __pfx_ and __cfi_ name
-// the bytes in front of a function that calls go around.
-void add_functions(const KernelSymbols& symbols, const Part& text, std::span<const uint8_t> code,
-                   ElfBuilder& elf) {
-  std::vector<const KernelSymbol*> inside;
-  for (const KernelSymbol& symbol : symbols.all()) {
-    if (symbol.is_text() && symbol.address >= text.begin && symbol.address < text.end)
-      inside.push_back(&symbol);
-  }
-  uint64_t next = text.end;  // the begin of the symbol behind that is not an alias
-  for (size_t i = inside.size(); i-- > 0;) {
-    const KernelSymbol& symbol = *inside[i];
-    if (i + 1 < inside.size() && inside[i + 1]->address != symbol.address)
-      next = inside[i + 1]->address;
-    const bool is_function = !symbol.is_bound() && !symbol.name.starts_with("__pfx_") &&
-                             !symbol.name.starts_with("__cfi_");
-    uint64_t end = next;
-    while (end > symbol.address + 1 && code[end - 1 - text.begin] == kInt3) end--;
-    if (is_function)
-      elf.add_function(symbol.address, end - symbol.address, symbol.name, symbol.is_global());
-  }
-}
-
-// The kernel patches its text by an int3 that stands there for some microseconds: what two looks
-// find alike is code.
-Status read_text(const KernelMemory& memory, uint64_t address, std::span<uint8_t> text) {
-  constexpr int kLooks = 20;
-  DJ_TRY_DO(memory.read(address, text));
-  std::vector<uint8_t> again(text.size());
-  for (int look = 0; look < kLooks; look++) {
-    DJ_TRY_DO(memory.read(address, again));
-    if (std::equal(text.begin(), text.end(), again.begin())) return ok_status();
-    std::copy(again.begin(), again.end(), text.begin());
-  }
-  return Error{"the kernel's text changes each time that djtap looks at it"};
-}
-
 }  // namespace
 
-Result<std::vector<uint8_t>> make_live_kernel(const KernelFiles& files) {
-  DJ_TRY(const KernelSymbols symbols, KernelSymbols::read(files.symbols));
-  DJ_TRY(const KernelMemory memory, KernelMemory::open(files.memory));
-  DJ_TRY(const std::vector<char> notes, read_kernel_file(files.notes));
+Result<LiveKernel> LiveKernel::open(const KernelFiles& files) {
+  DJ_TRY(KernelSymbols symbols, KernelSymbols::read(files.symbols));
+  DJ_TRY(KernelMemory memory, KernelMemory::open(files.memory));
+  return LiveKernel(files, std::move(symbols), std::move(memory));
+}
+
+Result<std::vector<uint8_t>> LiveKernel::kernel() const {
+  DJ_TRY(const std::vector<char> notes, read_kernel_file(files_.notes));
   Parts code = {{".text", "_stext", "_etext", true}};
   Parts constants = {{".rodata", "__start_rodata", "__end_rodata", true}};
   Parts tables = {
@@ -129,7 +95,7 @@ Result<std::vector<uint8_t>> make_live_kernel(const KernelFiles& files) {
   };
   Parts types = {{".BTF", "__start_BTF", "__stop_BTF", false}};  // /sys/kernel/btf/vmlinux has them
   for (Parts* parts : {&code, &constants, &tables, &types})
-    DJ_TRY_DO(find_bounds(symbols, files.symbols, *parts));
+    DJ_TRY_DO(find_bounds(symbols_, files_.symbols, *parts));
   Parts others = tables;
   others.insert(others.end(), types.begin(), types.end());
   Parts data = without(constants[0], others);
@@ -138,14 +104,40 @@ Result<std::vector<uint8_t>> make_live_kernel(const KernelFiles& files) {
   ElfBuilder elf(data.size() + code.size());
   const std::span<uint8_t> text =
       elf.add(".text", code[0].begin, code[0].end - code[0].begin, true);
-  DJ_TRY_DO(read_text(memory, code[0].begin, text));
-  add_functions(symbols, code[0], text, elf);
+  DJ_TRY_DO(read_kernel_text(memory_, code[0].begin, text));
+  add_kernel_functions(symbols_.all(), code[0].begin, text, {}, elf);
   for (const Part& part : data) {
     const auto bytes = elf.add(part.name, part.begin, part.end - part.begin, false);
-    DJ_TRY_DO(memory.read(part.begin, bytes));
+    DJ_TRY_DO(memory_.read(part.begin, bytes));
   }
   elf.add_notes(notes);
   return elf.finish();
+}
+
+Result<std::vector<uint8_t>> LiveKernel::module(const std::string& name) const {
+  std::string known = name;
+  std::ranges::replace(known, '-', '_');  // in file names
+  DJ_TRY(const std::vector<std::string> loaded, modules());
+  if (std::ranges::find(loaded, known) == loaded.end())
+    return Error{"the kernel has loaded no module " + name, Fail::NotFound};
+  return write_live_module(files_.modules + "/" + known, known, symbols_, memory_);
+}
+
+// Lines are "NAME BYTES USES USERS STATE ADDRESS".
+Result<std::vector<std::string>> LiveKernel::modules() const {
+  DJ_TRY(const std::vector<char> text, read_kernel_file(files_.loaded));
+  std::istringstream lines(std::string(text.begin(), text.end()));
+  std::vector<std::string> names;
+  std::string name, bytes, uses, users, state, rest;
+  while (lines >> name >> bytes >> uses >> users >> state && std::getline(lines, rest)) {
+    if (state == "Live") names.push_back(name);
+  }
+  return names;
+}
+
+Result<std::vector<uint8_t>> make_live_kernel(const KernelFiles& files) {
+  DJ_TRY(const LiveKernel live, LiveKernel::open(files));
+  return live.kernel();
 }
 
 }  // namespace dj

@@ -2,121 +2,20 @@
 // The live kernel's file, made of a small kernel of the test; binutils are the judge.
 #include "runtime/kernel/live_kernel.h"
 
-#include <elf.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
 #include "runtime/kernel/kernel_file.h"
 #include "runtime/kernel/kernel_memory.h"
 #include "runtime/kernel/kernel_symbols.h"
+#include "runtime/kernel/small_kernel.h"
 
 namespace dj {
 namespace {
-
-constexpr uint64_t kText = 0xffffffff9a200000, kConstants = 0xffffffff9a300000;
-
-// What a kernel shows, in files of a folder of its own.
-class SmallKernel {
- public:
-  SmallKernel() : text(0x1000, 0xcc), constants(0x2000) {
-    char name[] = "/tmp/djtap-kernel-XXXXXX";
-    folder = ::mkdtemp(name);
-    for (size_t i = 0; i < constants.size(); i++) constants[i] = uint8_t(i * 7);
-    code(0x10, {0x0f, 0x1f, 0x44, 0, 0, 0xc3});
-    code(0x40, {0x31, 0xc0, 0xc3});
-    code(0x60, {0xc3, 0xcc, 0xcc, 0xcc, 0xcc, 0x90, 0xc3});
-    symbols =
-        "0000000000000000 A fixed_percpu_data\n"
-        "ffffffff9a200000 T _stext\n"
-        "ffffffff9a200000 T _text\n"
-        "ffffffff9a200000 T __pfx_one\n"
-        "ffffffff9a200010 T one\n"
-        "ffffffff9a200010 W also_one\n"
-        "ffffffff9a200030 t __pfx_two\n"
-        "ffffffff9a200040 t two\n"
-        "ffffffff9a200060 T __noinstr_text_start\n"
-        "ffffffff9a200060 t three.cold\n"
-        "ffffffff9a200080 T __noinstr_text_end\n"
-        "ffffffff9a200800 T _etext\n"
-        "ffffffff9a200900 t of_init_text\n"
-        "ffffffff9a300000 D __start_rodata\n"
-        "ffffffff9a300100 D __start___ex_table\n"
-        "ffffffff9a300118 D __stop___ex_table\n"
-        "ffffffff9a300200 D __start_BTF\n"
-        "ffffffff9a300f00 D __stop_BTF\n"
-        "ffffffff9a301000 D __end_rodata\n"
-        "ffffffff9a301800 D __start___bug_table\n"
-        "ffffffff9a30180c D __stop___bug_table\n"
-        "ffffffffc0001000 t of_a_module\t[ext4]\n"
-        "ffffffff9a200048 t of_a_program\t[bpf]\n";
-    // An owner of 4 bytes, an id of 3, type NT_GNU_BUILD_ID.
-    notes = {4, 0, 0, 0, 3, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U', 0, 0x12, 0x34, 0x56, 0};
-  }
-  ~SmallKernel() { std::filesystem::remove_all(folder); }
-
-  void code(size_t at, std::initializer_list<uint8_t> bytes) {
-    std::copy(bytes.begin(), bytes.end(), text.begin() + ptrdiff_t(at));
-  }
-  std::string path(const std::string& name) const { return folder + "/" + name; }
-  // Puts the files there.
-  KernelFiles files() const {
-    std::ofstream(path("kallsyms")) << symbols;
-    std::ofstream(path("notes")).write(notes.data(), std::streamsize(notes.size()));
-    Elf64_Ehdr header = {};
-    memcpy(header.e_ident, ELFMAG, SELFMAG);
-    header.e_ident[EI_CLASS] = ELFCLASS64;
-    header.e_type = ET_CORE;
-    header.e_machine = EM_X86_64;
-    header.e_phoff = sizeof header;
-    header.e_phentsize = sizeof(Elf64_Phdr);
-    header.e_phnum = 3;
-    Elf64_Phdr segments[3] = {};
-    const uint64_t offset = sizeof header + sizeof segments;
-    segments[0].p_type = PT_NOTE;
-    segments[1] = {PT_LOAD, 7, offset, kText, 0, text.size(), text.size(), 1};
-    segments[2] = {PT_LOAD,          7, offset + text.size(), kConstants, 0, constants.size(),
-                   constants.size(), 1};
-    std::ofstream core(path("kcore"), std::ios::binary);
-    const auto write = [&](const void* bytes, size_t count) {
-      core.write(static_cast<const char*>(bytes), std::streamsize(count));
-    };
-    write(&header, sizeof header);
-    write(segments, sizeof segments);
-    write(text.data(), text.size());
-    write(constants.data(), constants.size());
-    return {path("kallsyms"), path("kcore"), path("notes")};
-  }
-  // The list without the lines that have the word.
-  void forget(const std::string& word) {
-    std::string kept;
-    for (size_t from = 0, end = 0; from < symbols.size(); from = end + 1) {
-      end = symbols.find('\n', from);
-      const std::string line = symbols.substr(from, end + 1 - from);
-      if (line.find(word) == std::string::npos) kept += line;
-    }
-    symbols = kept;
-  }
-
-  std::vector<uint8_t> text, constants;
-  std::string symbols, folder;
-  std::vector<char> notes;
-};
-
-std::string output_of(const std::string& command) {
-  std::string text;
-  FILE* pipe = ::popen(command.c_str(), "r");
-  char buffer[4096];
-  for (size_t n; pipe && (n = ::fread(buffer, 1, sizeof buffer, pipe)) > 0;) text.append(buffer, n);
-  if (pipe) ::pclose(pipe);
-  return text;
-}
 
 std::string file_of(const SmallKernel& kernel) {
   const Result<std::vector<uint8_t>> bytes = make_live_kernel(kernel.files());
