@@ -1,13 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the tests of the module do in the guest: actions.py ACTION [ARGUMENT…] prints a line of JSON."""
-import ctypes
 import errno
 import json
 import os
 import pathlib
-import random
-import signal
-import subprocess
 import sys
 import time
 
@@ -58,24 +54,6 @@ def counts(name):
         count, = device.counts()
         kept, removed = device.disarm(1)
         return {"answers": answers, "count": count, "changed": armed != before, "same": plan.text() == before, "kept": kept, "removed": removed}
-
-
-def many(most, seconds):
-    """Arms that many functions under load, and takes them out by closing the device."""
-    with kd.Device() as device:
-        plan = Plan(device, most=int(most))
-        before = plan.text()
-        load = subprocess.Popen(["sh", "-c", "while :; do /bin/true; cat /proc/self/stat >/dev/null; done"], stdout=subprocess.DEVNULL)
-        try:
-            answers = device.arm(plan.sites)
-            time.sleep(float(seconds))
-            count, = device.counts()
-        finally:
-            load.kill()
-            load.wait()
-    after = plan.text()
-    return {"sites": len(plan.sites), "armed": answers.count(kd.ARMED), "answers": {a: answers.count(a) for a in set(answers)}, "count": count,
-            "different": [plan.found[i][2] for i in range(len(before)) if before[i] != after[i]]}
 
 
 def refusals():
@@ -141,9 +119,10 @@ def sessions():
             os.chmod("/dev/djtap", 0o666)
             os.setgid(65534)
             os.setuid(65534)
-            os._exit({"EPERM": 3}.get(error_of(kd.Device), 4))
+            os._exit(getattr(errno, error_of(kd.Device), 255))
+        status = os.waitpid(child, 0)[1]
         os.chmod("/dev/djtap", 0o600)
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        return os.waitstatus_to_exitcode(status)
     found["nobody"] = as_nobody()
     with kd.Device() as device:
         found["second"] = error_of(kd.Device)
@@ -163,28 +142,6 @@ def sessions():
     with kd.Device():
         found["after"] = "none"
     return found
-
-
-def killed(times):
-    """Sessions that die at random moments; gives sites whose text differs afterwards."""
-    chance = random.Random(20261128)
-    with kd.Device() as device:
-        plan = Plan(device, most=500)
-        before = plan.text()
-    for _ in range(int(times)):
-        child = os.fork()
-        if child == 0:
-            with kd.Device() as device:
-                armed = Plan(device, most=500)
-                while True:
-                    device.arm(armed.sites)
-                    device.disarm()
-        time.sleep(2.5 + chance.random() * 1.5)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        if plan.text() != before:
-            return {"different": [plan.found[i][2] for i, (a, b) in enumerate(zip(before, plan.text())) if a != b]}
-    return {"different": []}
 
 
 def kprobe_on_top():
@@ -223,57 +180,6 @@ def kprobe_on_top():
     found["same"] = plan.text() == before
     found["after"] = error_of(lambda: kd.Device().close())
     return found
-
-
-def fuzz(calls, seed):
-    """Calls, half of them mutated from valid ones. Gives how often each error came."""
-    chance, device, errors = random.Random(int(seed)), kd.Device(), {}
-    plan = Plan(device, most=64)
-    before = plan.text()
-    answers = (ctypes.c_uint8 * (1 << 18))()
-    sites = (kd.Site * len(plan.sites))(*plan.sites)
-    ways = (ctypes.c_uint64 * 8)(*[plan.sites[0].detour] * 8)
-    memory = ctypes.create_string_buffer(4096)
-    own = (ctypes.addressof(answers), ctypes.addressof(memory))
-    written = {kd.ARM: 16, kd.DISARM: 0, kd.COUNTS: 0}  # where the address stands to which the call writes
-    arguments = [(kd.HELLO, kd.Hello()), (kd.ALLOC_CODE, kd.Code(4096)), (kd.WRITE, kd.Write(0, 16, ctypes.addressof(memory))),
-                 (kd.ARM, kd.Arm(ctypes.addressof(sites), ctypes.addressof(ways), ctypes.addressof(answers), len(sites), 8)),
-                 (kd.DISARM, kd.Disarm(ctypes.addressof(answers), 64)), (kd.COUNTS, kd.Counts(ctypes.addressof(memory), 0, 256))]
-
-    def mutated(data):
-        data = bytearray(data)
-        for _ in range(chance.choice((1, 1, 2, 4))):
-            at = chance.randrange(len(data))
-            if chance.random() < 0.5:
-                data[at] ^= 1 << chance.randrange(8)
-            else:
-                edge = chance.choice((0, 1, 5, 31, 32, 255, 2**31, 2**32 - 1, 2**63, 2**64 - 1, plan.sites[0].address))
-                at = at // 4 * 4
-                data[at:at + 8] = edge.to_bytes(8, "little")[:len(data) - at]
-        return data
-    for _ in range(int(calls)):
-        number, argument = chance.choice(arguments)
-        data = bytearray(bytes(argument))
-        if chance.random() < 0.5:
-            data = mutated(data)
-        at = written.get(number)
-        if at is not None and int.from_bytes(data[at:at + 8], "little") not in own:  # this program must live
-            data[at:at + 8] = chance.choice((0, 8, 2**63, plan.sites[0].address, 2**64 - 1)).to_bytes(8, "little")
-        saved = bytes(sites)
-        if number == kd.ARM and chance.random() < 0.5:
-            ctypes.memmove(sites, bytes(mutated(saved)), len(saved))
-        if chance.random() < 0.05:
-            number ^= 1 << chance.randrange(32)
-            data = data.ljust(1 << 14, b"\0")  # as many as its size can say
-        try:
-            kd.fcntl.ioctl(device.fd, number, data)
-            error = "none"
-        except OSError as failed:
-            error = errno.errorcode[failed.errno]
-        errors[error] = errors.get(error, 0) + 1
-        ctypes.memmove(sites, saved, len(saved))
-    device.close()
-    return {"errors": errors, "same": plan.text() == before}
 
 
 if __name__ == "__main__":

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Fixtures: a guest for each of Debian's kernels, booted once, and the module built for it; a kernel that complained is an error of its last test."""
+"""Fixtures: a guest for each of Debian's kernels, booted once, and djtap's module in it. A kernel that complained is an error of its last test."""
+import json
+import shlex
 import shutil
 
 import pytest
 
 from support import guest as guests
 from support import paths
-
-SOURCES = paths.ROOT / "kernel"
 
 
 @pytest.fixture(scope="session", params=guests.SERIES)
@@ -26,8 +26,37 @@ def guest(request):
 def built(guest, tmp_path_factory):
     """The module, built for the guest's kernel."""
     folder = tmp_path_factory.mktemp(f"module-{guest.release}")
-    for path in SOURCES.iterdir():
+    for path in (paths.ROOT / "kernel").iterdir():
         shutil.copy(path, folder)
     status, output = guests.build_module(guest.tree, folder)
     assert status == 0 and "warning" not in output, output
     return folder / "djtap.ko"
+
+
+@pytest.fixture
+def loaded(guest, built):
+    """The module in the kernel; afterwards it must go, and the kernel be content."""
+    assert guest.run(f"busybox insmod {built}") == (0, "")
+    yield
+    assert guest.run("busybox rmmod djtap") == (0, "")
+    assert guest.new_complaints() == []
+
+
+@pytest.fixture
+def run_action(guest, loaded):
+    """run_action(PROGRAM, ARGUMENT…) runs a program that prints a line of JSON."""
+    del loaded
+
+    def run(*words, timeout=300):
+        status, output = guest.run(shlex.join(map(str, words)), timeout)
+        assert status == 0, output
+        return json.loads(output)
+    return run
+
+
+@pytest.fixture
+def heavy(run_action):
+    """heavy(ACTION, ARGUMENT…) runs an action of device_actions."""
+    program = paths.BUILD / "kernel" / "device_actions"
+    assert program.exists(), "kernel/device_actions is not built"
+    return lambda *words, timeout=300: run_action(program, *words, timeout=timeout)
