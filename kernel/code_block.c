@@ -73,14 +73,3 @@ void dj_code_free(struct dj_code_block *block)
 	block->bytes = 0;
 	block->sealed = false;
 }
-
-struct dj_range dj_code_range(const struct dj_code_block *block)
-{
-	struct dj_range range = { 0, 0 };
-
-	if (block->sealed) {
-		range.begin = (unsigned long)block->base;
-		range.end = range.begin + block->bytes;
-	}
-	return range;
-}

@@ -3,7 +3,7 @@
 #ifndef DJTAP_CODE_BLOCK_H
 #define DJTAP_CODE_BLOCK_H
 
-#include "verify.h"
+#include "device_abi.h"
 
 struct dj_code_block {
 	void *base;	/* NULL: there is none */
@@ -18,8 +18,5 @@ int dj_code_seal(struct dj_code_block *block);
 
 /* Frees the memory. No thread may be in it, and no text may lead there. */
 void dj_code_free(struct dj_code_block *block);
-
-/* Gives where detours may lie: nothing before it is sealed. */
-struct dj_range dj_code_range(const struct dj_code_block *block);
 
 #endif

@@ -6,6 +6,7 @@
  */
 #include <linux/capability.h>
 #include <linux/fs.h>
+#include <linux/kdebug.h>
 #include <linux/miscdevice.h>
 #include <linux/module.h>
 #include <linux/mutex.h>
@@ -28,8 +29,7 @@ static struct {
 	struct mutex lock;		/* of all of it, but `taken` */
 	atomic_t taken;			/* a session is open, or has left places */
 	struct dj_code_block code;
-	struct dj_range *fixed;		/* NULL: not read yet */
-	size_t fixed_count;
+	struct dj_facts facts;		/* of the kernel's own text; its `fixed`: NULL before they are read */
 	struct list_head sets;		/* text.c */
 } session = {
 	.lock = __MUTEX_INITIALIZER(session.lock),
@@ -47,8 +47,8 @@ static u32 end_session(void)
 	if (kept)
 		return kept;
 	dj_code_free(&session.code);
-	vfree(session.fixed);
-	session.fixed = NULL;
+	vfree(session.facts.fixed);
+	session.facts.fixed = NULL;
 	return 0;
 }
 
@@ -67,6 +67,21 @@ static void retry(struct work_struct *work)
 	atomic_set(&session.taken, 0);
 	module_put(THIS_MODULE);
 }
+
+/* A module goes, whose memory may be another's next. The lock makes it wait until no place is written. */
+static int on_module(struct notifier_block *self, unsigned long event, void *module)
+{
+	struct dj_range text = dj_module_text(module);
+
+	if (event == MODULE_STATE_GOING) {
+		mutex_lock(&session.lock);
+		dj_forget(&session.sets, &text);
+		mutex_unlock(&session.lock);
+	}
+	return NOTIFY_DONE;
+}
+
+static struct notifier_block module_notifier = { .notifier_call = on_module };
 
 static void clear_counters(void)
 {
@@ -115,10 +130,7 @@ static long hello(struct djtap_hello *hello)
 
 static long arm(struct djtap_arm *arm)
 {
-	struct dj_facts facts = {
-		.text = { dj_text_begin, dj_text_end },
-		.code = dj_code_range(&session.code),
-	};
+	struct dj_facts *facts = &session.facts;
 	struct list_head *set;
 	u32 sets = 0;
 
@@ -128,13 +140,14 @@ static long arm(struct djtap_arm *arm)
 		sets++;
 	if (sets >= DJTAP_MAX_SETS)
 		return -EINVAL;
-	if (!session.fixed)
-		session.fixed = dj_fixed_places(&session.fixed_count);
-	if (!session.fixed)
+	if (!facts->fixed)
+		facts->fixed = dj_fixed_places(NULL, &facts->fixed_count);
+	if (!facts->fixed)
 		return -ENOMEM;
-	facts.fixed = session.fixed;
-	facts.fixed_count = session.fixed_count;
-	return dj_arm(&session.sets, &facts, arm);
+	facts->text = (struct dj_range){ dj_text_begin, dj_text_end };
+	facts->code.begin = (unsigned long)session.code.base;
+	facts->code.end = facts->code.begin + session.code.bytes;
+	return dj_arm(&session.sets, facts, arm);
 }
 
 static long disarm(struct djtap_disarm *disarm)
@@ -232,12 +245,14 @@ static int __init djtap_init(void)
 	int error = dj_find_symbols();
 
 	if (!error)
-		error = dj_traps_begin();
+		error = register_die_notifier(&dj_traps_notifier);
 	if (error)
 		return error;
 	error = misc_register(&device);
 	if (error)
-		dj_traps_end();
+		unregister_die_notifier(&dj_traps_notifier);
+	else
+		register_module_notifier(&module_notifier);	/* cannot fail, and there are no places yet */
 	return error;
 }
 
@@ -246,7 +261,8 @@ static void __exit djtap_exit(void)
 {
 	misc_deregister(&device);
 	cancel_delayed_work_sync(&retry_work);
-	dj_traps_end();
+	unregister_module_notifier(&module_notifier);
+	unregister_die_notifier(&dj_traps_notifier);
 }
 
 module_init(djtap_init);

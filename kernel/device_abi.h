@@ -31,7 +31,7 @@ struct djtap_hello {
 	__u32 abi;			/* DJTAP_ABI of the module */
 	__u32 counters;			/* DJTAP_COUNTERS of the module */
 	__u64 counter_offset;		/* `incq %gs:counter_offset + 8 * n` counts in word n */
-	__u64 text_begin, text_end;	/* the kernel's own text, where places can lie */
+	__u64 text_begin, text_end;	/* the kernel's own text; places can lie in modules', too */
 };
 
 struct djtap_code {
@@ -49,7 +49,7 @@ enum djtap_form {
 	DJTAP_JUMP,			/* the first bytes become `jmp detour` */
 };
 
-/* A place in the kernel's text, and what leads there instead. */
+/* A place in the text of the kernel or of a module, and what leads there instead. */
 struct djtap_site {
 	__u64 address;
 	__u64 detour;			/* in the code block: the way from `address` */
@@ -66,7 +66,7 @@ struct djtap_site {
 enum djtap_answer {
 	DJTAP_ARMED,
 	DJTAP_BAD_FORM,			/* its numbers contradict each other */
-	DJTAP_NOT_TEXT,			/* outside of the kernel's text */
+	DJTAP_NOT_TEXT,			/* outside of the kernel's text and that of its live modules; in djtap's */
 	DJTAP_FORBIDDEN,		/* kprobes are forbidden there */
 	DJTAP_TWO_FUNCTIONS,		/* the bytes are not in one function */
 	DJTAP_FIXED_PLACE,		/* the kernel finds an instruction there by its address */
@@ -77,6 +77,7 @@ enum djtap_answer {
 	DJTAP_LEFT_INT3,		/* another tool came in between: a trap leads to the detour, not a jump */
 	DJTAP_KEPT,			/* another tool has written over it: it cannot be taken out */
 	DJTAP_REMOVED,			/* the old bytes are back */
+	DJTAP_GONE,			/* the text went, with the module of the kernel that had it */
 };
 
 struct djtap_arm {

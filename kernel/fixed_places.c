@@ -9,21 +9,28 @@
 #include <linux/sort.h>
 #include <linux/static_call_types.h>
 #include <linux/uaccess.h>
+#include <linux/version.h>
 #include <linux/vmalloc.h>
 
 #include "symbols.h"
 
 struct table {
-	const char *begin, *end;	/* symbols */
+	const char *begin, *end;	/* symbols of the kernel's own */
+	size_t entries, count;		/* members of struct module: a pointer, a 32-bit number */
 	unsigned int entry_bytes, place_bytes;
 };
 
+#define OF_MODULE(entries, count) offsetof(struct module, entries), offsetof(struct module, count)
+
 /* An instruction of the exception table may be of any length: its first byte stands for it. */
 static const struct table tables[] = {
-	{ "__start___ex_table", "__stop___ex_table", sizeof(struct exception_table_entry), 1 },
-	{ "__start___jump_table", "__stop___jump_table", sizeof(struct jump_entry), 5 },
-	{ "__start_static_call_sites", "__stop_static_call_sites", sizeof(struct static_call_site), 5 },
-	{ "__start___bug_table", "__stop___bug_table", sizeof(struct bug_entry), 2 },
+	{ "__start___ex_table", "__stop___ex_table", OF_MODULE(extable, num_exentries),
+	  sizeof(struct exception_table_entry), 1 },
+	{ "__start___jump_table", "__stop___jump_table", OF_MODULE(jump_entries, num_jump_entries),
+	  sizeof(struct jump_entry), 5 },
+	{ "__start_static_call_sites", "__stop_static_call_sites", OF_MODULE(static_call_sites, num_static_call_sites),
+	  sizeof(struct static_call_site), 5 },
+	{ "__start___bug_table", "__stop___bug_table", OF_MODULE(bug_table, num_bugs), sizeof(struct bug_entry), 2 },
 };
 
 /* Gives the length of a place. A static key has a jump or nop of two or five bytes. */
@@ -36,13 +43,12 @@ static unsigned int place_bytes(const struct table *table, unsigned long address
 	return table->place_bytes;
 }
 
-static size_t read_table(const struct table *table, unsigned long begin, unsigned long end, struct dj_range *to)
+static size_t read_table(const struct table *table, unsigned long at, unsigned long end, struct dj_range *to)
 {
 	size_t count = 0;
-	unsigned long at;
 	s32 distance;
 
-	for (at = begin; at + table->entry_bytes <= end; at += table->entry_bytes) {
+	for (; at + table->entry_bytes <= end; at += table->entry_bytes) {
 		if (copy_from_kernel_nofault(&distance, (void *)at, sizeof(distance)))
 			continue;
 		to[count].begin = at + distance;
@@ -59,27 +65,59 @@ static int compare(const void *left, const void *right)
 	return a->begin < b->begin ? -1 : a->begin > b->begin;
 }
 
-struct dj_range *dj_fixed_places(size_t *count)
+struct module *dj_module_at(unsigned long address)
 {
-	unsigned long begin[ARRAY_SIZE(tables)], end[ARRAY_SIZE(tables)];
-	struct dj_range *places;
-	size_t i, most = 0;
+	struct module *module;
+
+	preempt_disable();
+	module = static_call(dj_module_around)(address);
+	if (module && (module == THIS_MODULE || module->state != MODULE_STATE_LIVE))
+		module = NULL;
+	preempt_enable();
+	return module;
+}
+
+struct dj_range dj_module_text(const struct module *module)
+{
+#if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
+	unsigned long begin = (unsigned long)module->core_layout.base, bytes = module->core_layout.text_size;
+#else
+	unsigned long begin = (unsigned long)module->mem[MOD_TEXT].base, bytes = module->mem[MOD_TEXT].size;
+#endif
+
+	return (struct dj_range){ begin, begin + bytes };
+}
+
+static bool find_table(const struct table *table, const struct module *module, struct dj_range *found)
+{
+	if (module) {
+		found->begin = *(unsigned long *)((void *)module + table->entries);
+		found->end = found->begin + *(u32 *)((void *)module + table->count) * table->entry_bytes;
+		return true;
+	}
+	found->begin = dj_symbol(table->begin);
+	found->end = dj_symbol(table->end);
+	if (!found->begin || found->end < found->begin)
+		pr_err("djtap: this kernel has no %s\n", table->begin);
+	return found->begin && found->end >= found->begin;
+}
+
+struct dj_range *dj_fixed_places(const struct module *module, size_t *count)
+{
+	struct dj_range found[ARRAY_SIZE(tables)], *places;
+	size_t i, most = 1;
 
 	for (i = 0; i < ARRAY_SIZE(tables); i++) {
-		begin[i] = dj_symbol(tables[i].begin);
-		end[i] = dj_symbol(tables[i].end);
-		if (!begin[i] || end[i] < begin[i]) {
-			pr_err("djtap: this kernel has no %s\n", tables[i].begin);
+		if (!find_table(&tables[i], module, &found[i]))
 			return NULL;
-		}
-		most += (end[i] - begin[i]) / tables[i].entry_bytes;
+		most += (found[i].end - found[i].begin) / tables[i].entry_bytes;
 	}
 	places = vmalloc(array_size(most, sizeof(*places)));
 	if (!places)
 		return NULL;
 	*count = 0;
 	for (i = 0; i < ARRAY_SIZE(tables); i++)
-		*count += read_table(&tables[i], begin[i], end[i], places + *count);
+		*count += read_table(&tables[i], found[i].begin, found[i].end, places + *count);
 	sort(places, *count, sizeof(*places), compare, NULL);
 	return places;
 }

@@ -6,17 +6,13 @@
 #include <linux/module.h>
 
 typedef unsigned long dj_lookup_t(const char *name);
+typedef void *dj_alloc_by_size_t(unsigned long bytes);
+typedef void *dj_alloc_by_type_t(int type, size_t bytes);
 
 static DEFINE_MUTEX(no_mutex);
 
-DEFINE_STATIC_CALL_NULL(dj_poke, dj_poke_t);
-DEFINE_STATIC_CALL_NULL(dj_poke_sync, dj_sync_t);
-DEFINE_STATIC_CALL_NULL(dj_pages_ro, dj_pages_t);
-DEFINE_STATIC_CALL_NULL(dj_pages_rw, dj_pages_t);
-DEFINE_STATIC_CALL_NULL(dj_pages_x, dj_pages_t);
-DEFINE_STATIC_CALL_NULL(dj_pages_nx, dj_pages_t);
-DEFINE_STATIC_CALL_NULL(dj_forbidden, dj_forbidden_t);
-DEFINE_STATIC_CALL_NULL(dj_function_extent, dj_extent_t);
+#define DJ_DEFINE(id, gives, takes, name, later_name) DEFINE_STATIC_CALL_NULL(id, id##_t);
+DJ_UNEXPORTED(DJ_DEFINE)
 DEFINE_STATIC_CALL_NULL(dj_lookup, dj_lookup_t);
 DEFINE_STATIC_CALL_NULL(dj_alloc_by_size, dj_alloc_by_size_t);
 DEFINE_STATIC_CALL_NULL(dj_alloc_by_type, dj_alloc_by_type_t);
@@ -54,10 +50,10 @@ static unsigned long find(const char *name, const char *later_name)
 	return address;
 }
 
-#define FIND(id, type, name, later_name) ({			\
+#define DJ_FIND(id, gives, takes, name, later_name) ({		\
 	unsigned long address_ = find(name, later_name);	\
 	if (address_)						\
-		static_call_update(id, (type *)address_);	\
+		static_call_update(id, (id##_t *)address_);	\
 	!address_;						\
 })
 
@@ -70,7 +66,7 @@ static int find_alloc(void)
 		return 0;
 	}
 	allocates_by_type = true;	/* since 6.10 */
-	return FIND(dj_alloc_by_type, dj_alloc_by_type_t, "execmem_alloc", NULL);
+	return DJ_FIND(dj_alloc_by_type,,, "execmem_alloc", NULL);
 }
 
 int dj_find_symbols(void)
@@ -81,15 +77,9 @@ int dj_find_symbols(void)
 		pr_err("djtap: kprobes do not find kallsyms_lookup_name: %d\n", error);
 		return error;
 	}
-	missing = FIND(dj_poke, dj_poke_t, "text_poke", NULL);
-	missing += FIND(dj_poke_sync, dj_sync_t, "text_poke_sync", "smp_text_poke_sync_each_cpu");
-	missing += FIND(dj_pages_ro, dj_pages_t, "set_memory_ro", NULL);
-	missing += FIND(dj_pages_rw, dj_pages_t, "set_memory_rw", NULL);
-	missing += FIND(dj_pages_x, dj_pages_t, "set_memory_x", NULL);
-	missing += FIND(dj_pages_nx, dj_pages_t, "set_memory_nx", NULL);
-	missing += FIND(dj_forbidden, dj_forbidden_t, "within_kprobe_blacklist", NULL);
-	missing += FIND(dj_function_extent, dj_extent_t, "kallsyms_lookup_size_offset", NULL);
-	missing += find_alloc();
+	missing = find_alloc();
+#define DJ_MISSING(...) missing += DJ_FIND(__VA_ARGS__);
+	DJ_UNEXPORTED(DJ_MISSING)
 	dj_text_mutex = (struct mutex *)find("text_mutex", NULL);
 	dj_text_begin = find("_stext", NULL);
 	dj_text_end = find("_etext", NULL);

@@ -7,23 +7,29 @@
 #include <linux/static_call.h>
 #include <linux/types.h>
 
-typedef void *dj_poke_t(void *to, const void *from, size_t bytes);
-typedef void dj_sync_t(void);
-typedef int dj_pages_t(unsigned long address, int pages);
-typedef bool dj_forbidden_t(unsigned long address);
-typedef int dj_extent_t(unsigned long address, unsigned long *bytes, unsigned long *offset);
-typedef void *dj_alloc_by_size_t(unsigned long bytes);
-typedef void *dj_alloc_by_type_t(int type, size_t bytes);
+struct module;
 
-/* A static call is a direct one: it may lead to a function whose endbr64 is sealed, which a call by pointer may not. */
-DECLARE_STATIC_CALL(dj_poke, dj_poke_t);		/* text_poke; hold dj_text_mutex */
-DECLARE_STATIC_CALL(dj_poke_sync, dj_sync_t);		/* each CPU sees new text */
-DECLARE_STATIC_CALL(dj_pages_ro, dj_pages_t);
-DECLARE_STATIC_CALL(dj_pages_rw, dj_pages_t);
-DECLARE_STATIC_CALL(dj_pages_x, dj_pages_t);
-DECLARE_STATIC_CALL(dj_pages_nx, dj_pages_t);
-DECLARE_STATIC_CALL(dj_forbidden, dj_forbidden_t);	/* within_kprobe_blacklist */
-DECLARE_STATIC_CALL(dj_function_extent, dj_extent_t);	/* kallsyms_lookup_size_offset: 0 if none has it */
+/*
+ * Each is a static call: its id, what it gives and takes, the kernel's function, that function in later kernels. A
+ * static call is a direct one: it may lead to a function whose endbr64 is sealed, which a call by pointer may not.
+ * Callers of dj_poke hold dj_text_mutex. dj_function_extent gives 0 where no function has the address.
+ */
+#define DJ_UNEXPORTED(X) \
+	X(dj_poke, void *, (void *to, const void *from, size_t bytes), "text_poke", NULL) \
+	X(dj_poke_sync, void, (void), "text_poke_sync", "smp_text_poke_sync_each_cpu") \
+	X(dj_pages_ro, int, (unsigned long address, int pages), "set_memory_ro", NULL) \
+	X(dj_pages_rw, int, (unsigned long address, int pages), "set_memory_rw", NULL) \
+	X(dj_pages_x, int, (unsigned long address, int pages), "set_memory_x", NULL) \
+	X(dj_pages_nx, int, (unsigned long address, int pages), "set_memory_nx", NULL) \
+	X(dj_forbidden, bool, (unsigned long address), "within_kprobe_blacklist", NULL) \
+	X(dj_function_extent, int, (unsigned long address, unsigned long *bytes, unsigned long *offset), \
+	  "kallsyms_lookup_size_offset", NULL) \
+	X(dj_module_around, struct module *, (unsigned long address), "__module_text_address", NULL)
+
+#define DJ_DECLARE(id, gives, takes, name, later_name) \
+	typedef gives id##_t takes; \
+	DECLARE_STATIC_CALL(id, id##_t);
+DJ_UNEXPORTED(DJ_DECLARE)
 
 extern struct mutex *dj_text_mutex;
 extern unsigned long dj_text_begin, dj_text_end;

@@ -7,11 +7,13 @@
 #include "text.h"
 
 #include <linux/cpu.h>
+#include <linux/mm.h>
 #include <linux/rcupdate.h>
 #include <linux/sched/signal.h>
 #include <linux/uaccess.h>
 #include <linux/vmalloc.h>
 
+#include "fixed_places.h"
 #include "symbols.h"
 #include "traps.h"
 
@@ -39,6 +41,8 @@ struct set {
 	u32 count;
 	struct place places[];
 };
+
+#define for_each_place(place, places, count) for (place = places; place < (places) + (count); place++)
 
 /* The bytes at which CPUs can arrive. Each is the first of an instruction, so that it can be written at any time. */
 static u32 arrivals(const struct place *place)
@@ -79,20 +83,18 @@ static void write_bytes(const struct place *place, enum state from, enum state t
 			if (!(which >> end & 1) || bytes[end] == byte_in(place, from, end))
 				break;
 		}
-		if (end > begin)
-			static_call(dj_poke)((void *)(place->address + begin), bytes + begin, end - begin);
-		else
+		if (end == begin)
 			end++;
+		else
+			static_call(dj_poke)((void *)(place->address + begin), bytes + begin, end - begin);
 	}
 }
 
 static void set_traps(struct place *places, u32 count)
 {
-	u32 i;
+	struct place *place;
 
-	for (i = 0; i < count; i++) {
-		struct place *place = &places[i];
-
+	for_each_place(place, places, count) {
 		if (place->answer != DJTAP_ARMED)
 			continue;
 		if (!holds(place)) {
@@ -107,11 +109,9 @@ static void set_traps(struct place *places, u32 count)
 
 static void set_jumps(struct place *places, u32 count)
 {
-	u32 i;
+	struct place *place;
 
-	for (i = 0; i < count; i++) {
-		struct place *place = &places[i];
-
+	for_each_place(place, places, count) {
 		if (place->state != TRAPPED || place->form != DJTAP_JUMP)
 			continue;
 		if (!holds(place)) {
@@ -122,9 +122,7 @@ static void set_jumps(struct place *places, u32 count)
 		place->state = MOVING;
 	}
 	static_call(dj_poke_sync)();
-	for (i = 0; i < count; i++) {
-		struct place *place = &places[i];
-
+	for_each_place(place, places, count) {
 		if (place->state != MOVING)
 			continue;
 		write_bytes(place, TRAPPED, IN, arrivals(place));
@@ -135,11 +133,9 @@ static void set_jumps(struct place *places, u32 count)
 
 static void take_out(struct place *places, u32 count)
 {
-	u32 i;
+	struct place *place;
 
-	for (i = 0; i < count; i++) {
-		struct place *place = &places[i];
-
+	for_each_place(place, places, count) {
 		if (place->state == OUT)
 			continue;
 		place->leaves = holds(place);
@@ -150,13 +146,11 @@ static void take_out(struct place *places, u32 count)
 		place->state = MOVING;
 	}
 	static_call(dj_poke_sync)();
-	for (i = 0; i < count; i++)
-		if (places[i].state == MOVING)
-			write_bytes(&places[i], IN, OUT, ~arrivals(&places[i]));
+	for_each_place(place, places, count)
+		if (place->state == MOVING)
+			write_bytes(place, IN, OUT, ~arrivals(place));
 	static_call(dj_poke_sync)();
-	for (i = 0; i < count; i++) {
-		struct place *place = &places[i];
-
+	for_each_place(place, places, count) {
 		if (place->state == OUT || !place->leaves)
 			continue;
 		write_bytes(place, TRAPPED, OUT, arrivals(place));
@@ -243,14 +237,34 @@ static void ask_kernel(u64 address, struct dj_place *about)
 	}
 }
 
-/* Makes the places of the sites. Those that are refused have an extent, too: they keep the order by address. */
-static void verify_all(struct set *set, const struct djtap_site *sites, const struct djtap_arm *arm, const u64 *copies,
-		       const struct dj_facts *facts, struct list_head *sets)
+/* Makes `here` the facts of the text around an address: the kernel's own, as they were, or those of a live module. */
+static int look_around(u64 address, const struct dj_facts *kernel, struct dj_facts *here)
 {
+	struct module *module;
+
+	if (address >= here->text.begin && address < here->text.end)
+		return 0;
+	if (here->fixed != kernel->fixed)
+		vfree(here->fixed);
+	*here = *kernel;
+	module = dj_module_at(address);
+	if (!module)
+		return 0;
+	here->text = dj_module_text(module);
+	here->fixed = dj_fixed_places(module, &here->fixed_count);
+	return here->fixed ? 0 : -ENOMEM;
+}
+
+/* Makes the places of the sites. Those that are refused keep the order by address, and have no byte. */
+static int verify_all(struct set *set, const struct djtap_site *sites, const struct djtap_arm *arm, const u64 *copies,
+		      const struct dj_facts *kernel, struct list_head *sets)
+{
+	struct dj_facts here = *kernel;
+	int error = 0;
 	u64 end = 0;
 	u32 i;
 
-	for (i = 0; i < arm->site_count; i++) {
+	for (i = 0; i < arm->site_count && !error; i++) {
 		struct place *place = &set->places[i];
 		struct dj_place about;
 
@@ -260,22 +274,21 @@ static void verify_all(struct set *set, const struct djtap_site *sites, const st
 		place->form = sites[i].form;
 		memcpy(place->old, sites[i].original, DJTAP_WINDOW);
 		ask_kernel(place->address, &about);
-		place->answer = dj_verify(&sites[i], copies, arm->copy_count, facts, &about, place->new);
-		if (place->answer != DJTAP_ARMED) {
-			place->address = end;	/* no other place meets it there */
-			place->extent = 0;
-			continue;
-		}
-		if (place->address < end || overlaps(place, sets)) {
+		error = look_around(place->address, kernel, &here);
+		place->answer = dj_verify(&sites[i], copies, arm->copy_count, &here, &about, place->new);
+		if (place->answer == DJTAP_ARMED && (place->address < end || overlaps(place, sets)))
 			place->answer = DJTAP_OVERLAPS;
+		if (place->answer != DJTAP_ARMED) {
 			place->address = end;
 			place->extent = 0;
-			continue;
 		}
 		end = place->address + place->extent;
 		if (i % SLICE == 0)
 			cond_resched();
 	}
+	if (here.fixed != kernel->fixed)
+		vfree(here.fixed);
+	return error;
 }
 
 /* A place has a trap, and one for each guard: places may name the same copies. */
@@ -327,34 +340,21 @@ static int tell(const struct set *set, struct djtap_arm *arm)
 	return 0;
 }
 
-/* Copies an array of the caller, for vfree(). */
-static void *from_user(u64 from, u32 count, size_t bytes)
-{
-	void *copy = vmalloc(array_size(max(count, 1u), bytes));
-
-	if (!copy)
-		return ERR_PTR(-ENOMEM);
-	if (copy_from_user(copy, u64_to_user_ptr(from), count * bytes)) {
-		vfree(copy);
-		return ERR_PTR(-EFAULT);
-	}
-	return copy;
-}
-
 static int make_set(struct list_head *sets, const struct dj_facts *facts, const struct djtap_arm *arm, struct set **made)
 {
-	struct djtap_site *sites = from_user(arm->sites, arm->site_count, sizeof(*sites));
-	u64 *copies = from_user(arm->copies, arm->copy_count, sizeof(*copies));
+	struct djtap_site *sites = vmemdup_user(u64_to_user_ptr(arm->sites), arm->site_count * sizeof(*sites));
+	u64 *copies = vmemdup_user(u64_to_user_ptr(arm->copies), arm->copy_count * sizeof(*copies));
 	struct set *set = vzalloc(struct_size(set, places, arm->site_count));
 	int error = IS_ERR(sites) ? PTR_ERR(sites) : IS_ERR(copies) ? PTR_ERR(copies) : set ? 0 : -ENOMEM;
 
 	if (!error) {
 		set->count = arm->site_count;
-		verify_all(set, sites, arm, copies, facts, sets);
-		error = add_traps(set, sites, copies);
+		error = verify_all(set, sites, arm, copies, facts, sets);
 	}
-	vfree(IS_ERR(sites) ? NULL : sites);
-	vfree(IS_ERR(copies) ? NULL : copies);
+	if (!error)
+		error = add_traps(set, sites, copies);
+	kvfree(IS_ERR(sites) ? NULL : sites);
+	kvfree(IS_ERR(copies) ? NULL : copies);
 	if (error)
 		vfree(set);
 	else
@@ -375,7 +375,8 @@ int dj_arm(struct list_head *sets, const struct dj_facts *facts, struct djtap_ar
 	error = make_set(sets, facts, arm, &set);
 	if (error)
 		return error;
-	dj_traps_publish(&set->traps);
+	if (count_traps(set))
+		dj_traps_publish(&set->traps);
 	list_add_tail(&set->link, sets);
 	in_slices(set, set_traps, false);
 	placed = count_placed(set);
@@ -391,6 +392,22 @@ int dj_arm(struct list_head *sets, const struct dj_facts *facts, struct djtap_ar
 		free_set(set);
 	}
 	return error;
+}
+
+void dj_forget(struct list_head *sets, const struct dj_range *text)
+{
+	struct place *place;
+	struct set *set;
+
+	list_for_each_entry(set, sets, link) {
+		for_each_place(place, set->places, set->count) {
+			if (place->state == OUT || place->address < text->begin || place->address >= text->end)
+				continue;
+			place->state = OUT;
+			place->answer = DJTAP_GONE;
+		}
+		dj_traps_forget(&set->traps, text);
+	}
 }
 
 u32 dj_disarm(struct list_head *sets, u8 __user *answers, u32 answer_count)

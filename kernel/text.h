@@ -13,6 +13,9 @@
  */
 int dj_arm(struct list_head *sets, const struct dj_facts *facts, struct djtap_arm *arm);
 
+/* Forgets the places in a text that is going: they count as out, and nothing is written there. */
+void dj_forget(struct list_head *sets, const struct dj_range *text);
+
 /*
  * Puts the old bytes of all sets back where the text still has the new ones. Gives the number of places where it
  * has not. When that is 0, no CPU is in a detour, and the list is empty. answers: in the caller, or NULL.

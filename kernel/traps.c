@@ -21,7 +21,7 @@ static u64 find(const struct dj_traps *traps, u64 address)
 
 	for (; traps->slots[at].address; at = (at + 1) & mask)
 		if (traps->slots[at].address == address)
-			return traps->slots[at].detour;
+			return READ_ONCE(traps->slots[at].detour);
 	return 0;
 }
 NOKPROBE_SYMBOL(find);
@@ -46,17 +46,7 @@ static int notrace on_die(struct notifier_block *self, unsigned long event, void
 }
 NOKPROBE_SYMBOL(on_die);
 
-static struct notifier_block notifier = { .notifier_call = on_die, .priority = INT_MAX - 1 };
-
-int dj_traps_begin(void)
-{
-	return register_die_notifier(&notifier);
-}
-
-void dj_traps_end(void)
-{
-	unregister_die_notifier(&notifier);
-}
+struct notifier_block dj_traps_notifier = { .notifier_call = on_die, .priority = INT_MAX - 1 };
 
 int dj_traps_alloc(struct dj_traps *traps, u32 count)
 {
@@ -83,13 +73,18 @@ void dj_traps_publish(struct dj_traps *traps)
 
 void dj_traps_withdraw(struct dj_traps *traps)
 {
-	list_del_rcu(&traps->link);
-	synchronize_rcu();
-	dj_traps_free(traps);
+	if (traps->link.next) {	/* it was published */
+		list_del_rcu(&traps->link);
+		synchronize_rcu();
+	}
+	vfree(traps->slots);
 }
 
-void dj_traps_free(struct dj_traps *traps)
+void dj_traps_forget(struct dj_traps *traps, const struct dj_range *text)
 {
-	vfree(traps->slots);
-	traps->slots = NULL;
+	struct dj_trap *slot;
+
+	for (slot = traps->slots; slot < traps->slots + (1ul << traps->bits); slot++)
+		if (slot->address >= text->begin && slot->address < text->end)
+			WRITE_ONCE(slot->detour, 0);
 }

@@ -4,11 +4,14 @@
 #define DJTAP_TRAPS_H
 
 #include <linux/list.h>
+#include <linux/notifier.h>
 #include <linux/types.h>
+
+#include "verify.h"
 
 struct dj_trap {
 	u64 address;	/* of the int3; 0: the slot is free */
-	u64 detour;
+	u64 detour;	/* 0: forgotten */
 };
 
 /* A table of them, by address: open addressing, at most half full. */
@@ -18,8 +21,8 @@ struct dj_traps {
 	u32 bits;
 };
 
-int dj_traps_begin(void);	/* 0 or -errno; before the first table */
-void dj_traps_end(void);	/* after the last */
+/* For register_die_notifier(), while there are tables. */
+extern struct notifier_block dj_traps_notifier;
 
 /* Makes a table with room for `count` traps. Gives 0 or -ENOMEM. */
 int dj_traps_alloc(struct dj_traps *traps, u32 count);
@@ -29,6 +32,7 @@ void dj_traps_add(struct dj_traps *traps, u64 address, u64 detour);
 void dj_traps_publish(struct dj_traps *traps);
 /* Takes them away, waits until no CPU looks into the table, and frees it. No int3 of it is in the text. */
 void dj_traps_withdraw(struct dj_traps *traps);
-void dj_traps_free(struct dj_traps *traps);	/* a table that was not published */
+/* CPUs do not find the traps of this text any more: it goes, with its int3. */
+void dj_traps_forget(struct dj_traps *traps, const struct dj_range *text);
 
 #endif

@@ -21,9 +21,9 @@ struct dj_range {
 
 #define DJ_FIXED_BYTES 5	/* of the longest fixed place */
 
-/* What all places of a session are checked against. */
+/* What the places of one text are checked against. */
 struct dj_facts {
-	struct dj_range text;		/* the kernel's own */
+	struct dj_range text;		/* the kernel's own, or a module's */
 	struct dj_range code;		/* the sealed code block; empty before */
 	const struct dj_range *fixed;	/* bytes that must stay where they are, DJ_FIXED_BYTES at most each */
 	size_t fixed_count;		/* ascending by begin */

@@ -11,7 +11,7 @@ const char* reason_of(djtap_answer answer) {
     case DJTAP_BAD_FORM:
       return "the kernel module does not know this form of a jump";
     case DJTAP_NOT_TEXT:
-      return "it is not in the kernel's own text";
+      return "it is not in the text of the kernel or of a module in use";
     case DJTAP_FORBIDDEN:
       return "the kernel forbids probes there (kprobes blacklist)";
     case DJTAP_TWO_FUNCTIONS:
@@ -32,6 +32,8 @@ const char* reason_of(djtap_answer answer) {
       return "another tool has written over it, and has to let go first";
     case DJTAP_REMOVED:
       return "";
+    case DJTAP_GONE:
+      return "the kernel has removed the module that had it";
   }
   return "the kernel module gives an answer that this djtap does not know";
 }

@@ -60,6 +60,16 @@ def build_module(tree, folder):
     return made.returncode, made.stdout + made.stderr
 
 
+def write_module(tree, name, to):
+    """Writes a module of the kernel of that tree, by its path below kernel/, unpacked; False: that kernel has none."""
+    plain = next((tree / "lib" / "modules").iterdir()) / "kernel" / f"{name}.ko"
+    packed = plain.with_suffix(".ko.xz")
+    if not plain.exists() and not packed.exists():
+        return False
+    to.write_bytes(plain.read_bytes() if plain.exists() else lzma.decompress(packed.read_bytes()))
+    return True
+
+
 def initramfs(tree, folder):
     """Writes the first file system: busybox, the modules that 9p needs, init and agent."""
     root = folder / "root"
@@ -70,11 +80,8 @@ def initramfs(tree, folder):
         to = root / name.replace("init.sh", "init")
         shutil.copy(FILES / name, to)
         to.chmod(mode)
-    modules = next((tree / "lib" / "modules").iterdir()) / "kernel"
     for number, name in enumerate(MODULES, 10):
-        plain, packed = modules / f"{name}.ko", modules / f"{name}.ko.xz"
-        if plain.exists() or packed.exists():
-            (root / "m" / f"{number}.ko").write_bytes(plain.read_bytes() if plain.exists() else lzma.decompress(packed.read_bytes()))
+        write_module(tree, name, root / "m" / f"{number}.ko")
     image = folder / "initramfs"
     names = "\n".join(str(path.relative_to(root)) for path in sorted(root.rglob("*")))
     with image.open("wb") as to:
