@@ -245,12 +245,12 @@ static int __init djtap_init(void)
 	int error = dj_find_symbols();
 
 	if (!error)
-		error = register_die_notifier(&dj_traps_notifier);
+		error = dj_traps_begin();
 	if (error)
 		return error;
 	error = misc_register(&device);
 	if (error)
-		unregister_die_notifier(&dj_traps_notifier);
+		dj_traps_end();
 	else
 		register_module_notifier(&module_notifier);	/* cannot fail, and there are no places yet */
 	return error;
@@ -262,7 +262,7 @@ static void __exit djtap_exit(void)
 	misc_deregister(&device);
 	cancel_delayed_work_sync(&retry_work);
 	unregister_module_notifier(&module_notifier);
-	unregister_die_notifier(&dj_traps_notifier);
+	dj_traps_end();
 }
 
 module_init(djtap_init);

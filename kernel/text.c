@@ -234,6 +234,7 @@ static void ask_kernel(u64 address, struct dj_place *about)
 	if (static_call(dj_function_extent)(address, &bytes, &offset)) {
 		about->function.begin = address - offset;
 		about->function.end = about->function.begin + bytes;
+		about->forbidden |= dj_leads_to_traps(about->function.begin);
 	}
 }
 

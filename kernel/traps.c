@@ -10,9 +10,15 @@
 #include <linux/rculist.h>
 #include <linux/vmalloc.h>
 
+#include "symbols.h"
+
 #define INT3_BYTES 1
 
 static LIST_HEAD(tables);
+
+/* The kernel's chain of notifiers, and what runs around them. A kernel without preemption has none of these functions. */
+static struct atomic_notifier_head *chain;
+static u64 ways[3];
 
 static u64 find(const struct dj_traps *traps, u64 address)
 {
@@ -46,7 +52,33 @@ static int notrace on_die(struct notifier_block *self, unsigned long event, void
 }
 NOKPROBE_SYMBOL(on_die);
 
-struct notifier_block dj_traps_notifier = { .notifier_call = on_die, .priority = INT_MAX - 1 };
+static struct notifier_block notifier = { .notifier_call = on_die, .priority = INT_MAX - 1 };
+
+int dj_traps_begin(void)
+{
+	ways[0] = dj_symbol("__rcu_read_lock");
+	ways[1] = dj_symbol("__rcu_read_unlock");
+	ways[2] = dj_symbol("rcu_read_unlock_special");
+	chain = (struct atomic_notifier_head *)dj_symbol("die_chain");
+	return chain ? register_die_notifier(&notifier) : -ENOENT;
+}
+
+void dj_traps_end(void)
+{
+	unregister_die_notifier(&notifier);
+}
+
+bool dj_leads_to_traps(u64 function)
+{
+	const struct notifier_block *other;
+	bool leads = function == ways[0] || function == ways[1] || function == ways[2];
+
+	rcu_read_lock();
+	for (other = rcu_dereference(chain->head); other; other = rcu_dereference(other->next))
+		leads |= (u64)other->notifier_call == function;
+	rcu_read_unlock();
+	return leads;
+}
 
 int dj_traps_alloc(struct dj_traps *traps, u32 count)
 {

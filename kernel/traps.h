@@ -21,8 +21,14 @@ struct dj_traps {
 	u32 bits;
 };
 
-/* For register_die_notifier(), while there are tables. */
-extern struct notifier_block dj_traps_notifier;
+int dj_traps_begin(void);	/* 0 or -errno; behind dj_find_symbols(), before the first table */
+void dj_traps_end(void);	/* after the last */
+
+/*
+ * Whether a function, by its begin, runs between an int3 and the tables, though kprobes allow probes there: they do not come this
+ * way. An int3 in it would lead to itself until the stack ends.
+ */
+bool dj_leads_to_traps(u64 function);
 
 /* Makes a table with room for `count` traps. Gives 0 or -ENOMEM. */
 int dj_traps_alloc(struct dj_traps *traps, u32 count);
