@@ -22,6 +22,7 @@
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/interactive.h"
+#include "runtime/run/kernel_build.h"
 #include "runtime/run/kernel_limits.h"
 #include "runtime/run/lazy_target.h"
 #include "runtime/run/list_points.h"
@@ -236,6 +237,8 @@ int run(const Options& options) {
       return fail_usage(options.line, {"DJ0003", "--explain", error.message, {}, ""});
     });
   if (action.clean) return clean_process(options, *action.clean);
+  if (action.kernel_build.wanted)
+    return build_for_kernel(action.kernel_build, options.report.output_path);
   if (action.doctor)
     return run_doctor(options.target, options.files, needed_files(options), options.session.limits,
                       action.doctor_json);

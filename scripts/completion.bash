@@ -13,6 +13,7 @@ _djtap_values() {
     --dump) echo "tokens ast program plan ir asm patches detours probes" ;;
     -D) echo "MAXACTION= MAXACTION_HOST= MAXBACKTRACE= MAXERRORS= MAXMAPENTRIES= MAXNESTING= MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS= TRAPCACHE=" ;;
     -p | -x) (cd /proc && echo [0-9]*) ;;
+    kernel-build) (cd /lib/modules 2>/dev/null && echo *) ;;
   esac
 }
 

@@ -22,6 +22,8 @@ function __djtap_values
                 'MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS= TRAPCACHE='
         case -p -x
             string match -r '[0-9]+$' /proc/*
+        case kernel-build
+            string match -r '[^/]+$' /lib/modules/*
     end
 end
 

@@ -14,6 +14,7 @@ _djtap_values() {
     --dump) print -l tokens ast program plan ir asm patches detours probes ;;
     -D) print -l {MAXACTION,MAXACTION_HOST,MAXBACKTRACE,MAXERRORS,MAXMAPENTRIES,MAXNESTING,MAXSTRINGLEN,RINGBYTES,STRINGBYTES,CONTEXTS,TRAPCACHE}= ;;
     -p | -x) print -l /proc/<->(N:t) ;;
+    kernel-build) print -l /lib/modules/*(N:t) ;;
   esac
 }
 

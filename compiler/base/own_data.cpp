@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Finds djtap's own files. The build says the prefix's folders relative to the program's
-// (DJTAP_DATA_FOLDER, DJTAP_LIBRARY_FOLDER), so a prefix may be moved.
+// (DJTAP_DATA_FOLDER and others), so a prefix may be moved.
 #include "compiler/base/own_data.h"
 
 #include <fmt/format.h>
@@ -79,6 +79,12 @@ const Result<std::string>& own_tapsets() {
 const Result<std::string>& own_lowering() {
   static const Result<std::string> found =
       find("libdjtap_lower.so", "compiler of handlers", "is", DJTAP_LIBRARY_FOLDER);
+  return found;
+}
+
+const Result<std::string>& own_module_sources() {
+  static const Result<std::string> found =
+      find("djtap-" DJTAP_VERSION, "kernel module's sources", "are", DJTAP_SOURCE_FOLDER);
   return found;
 }
 

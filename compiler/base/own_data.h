@@ -19,4 +19,7 @@ const Result<std::string>& own_tapsets();
 // The same of libdjtap_lower.so, but for its version: the file itself tells that.
 const Result<std::string>& own_lowering();
 
+// The folder of the kernel module's sources: djtap-VERSION, in a prefix where dkms looks for it.
+const Result<std::string>& own_module_sources();
+
 }  // namespace dj

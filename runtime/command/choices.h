@@ -116,11 +116,20 @@ struct ListChoices {
   bool variables = false;              // -L
 };
 
+// KernelBuildChoices says for which kernel `djtap kernel-build` builds the module. With -o it is
+// written to that file, else it is kept for sessions.
+struct KernelBuildChoices {
+  bool wanted = false;
+  std::string release;  // empty: that of the running kernel
+  std::string headers;  // --headers FOLDER; empty: those of /lib/modules
+};
+
 // ActionChoices says what djtap does other than a session of a script.
 struct ActionChoices {
   std::optional<int> clean;            // clean PID
   bool doctor = false;                 // doctor [PROGRAM]: makes TargetChoices::command of it
   bool doctor_json = false;            // doctor --json
+  KernelBuildChoices kernel_build;     // kernel-build [RELEASE]
   std::optional<std::string> explain;  // --explain CODE
   bool version = false;                // --version; djtap then reads no other word
   bool language_server = false;        // --lsp

@@ -91,13 +91,28 @@ void check_process(const Options& options) {
            std::to_string(*options.target.pid));
 }
 
-void check_doctor(const Options& options) {
-  check_process(options);
+// Commands that stand alone.
+void check_alone(const Options& options, const std::string& command) {
   const bool asks = options.list.pattern || options.action.explain || options.stress.pattern ||
                     options.action.interactive || options.action.language_server ||
                     options.action.tidy;
   if (asks || options.script.text || !options.script.more.empty())
-    refuse_together("doctor", "takes no script, and nothing else that one may ask for");
+    refuse_together(command, "takes no script, and nothing else that one may ask for");
+}
+
+void check_doctor(const Options& options) {
+  check_process(options);
+  check_alone(options, "doctor");
+}
+
+// The release becomes a part of paths.
+void check_kernel_build(const Options& options) {
+  const std::string& release = options.action.kernel_build.release;
+  check_alone(options, "kernel-build");
+  if (options.target.is_given()) refuse_together("kernel-build", "takes a kernel, and no program");
+  if (release.find('/') != std::string::npos || release.starts_with('.'))
+    refuse("kernel-build", "takes a kernel's release, as uname -r names it; not " + release,
+           release);
 }
 
 }  // namespace
@@ -228,6 +243,7 @@ void take_program(Options& options, std::vector<std::string> program) {
 void check_together(Options& options, std::vector<std::string> words) {
   if (options.action.clean) return;
   if (options.action.doctor) return check_doctor(options);
+  if (options.action.kernel_build.wanted) return check_kernel_build(options);
   check_stress(options, words);
   check_process(options);
   if (!options.script.text && words.empty() && !options.script.more.empty()) {

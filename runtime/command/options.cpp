@@ -278,6 +278,15 @@ void add_commands(CLI::App& app, Options& options, Words& words, const std::stri
   doctor->add_option("PROGRAM", words.program, "the program, and its arguments");
   doctor->add_flag("--json", options.action.doctor_json, "");
   doctor->callback([&options] { options.action.doctor = true; });
+  KernelBuildChoices& build = options.action.kernel_build;
+  CLI::App* kernel_build =
+      add("kernel-build", "[RELEASE]",
+          "build djtap's kernel module for the running kernel, or for RELEASE, and keep it in "
+          "/var/cache/djtap, or in the file of -o; prints its path; --headers FOLDER: the headers "
+          "to build with");
+  kernel_build->add_option("RELEASE", build.release, "the kernel, as uname -r names it");
+  kernel_build->add_option("--headers", build.headers, "");
+  kernel_build->callback([&build] { build.wanted = true; });
 }
 
 // --NAME=VALUE that no option of djtap takes: perhaps the script has one of this name.
@@ -286,6 +295,7 @@ void set_script_options(CLI::App& app, Options& options, const std::vector<std::
     for (const std::string& name : option->get_lnames()) options.script.own_names.push_back(name);
   }
   if (options.action.doctor) options.script.own_names.emplace_back("json");
+  if (options.action.kernel_build.wanted) options.script.own_names.emplace_back("headers");
   for (const std::string& word : words) {
     size_t equals = word.find('=');
     bool named = word.starts_with("--") && word.size() > 2;
@@ -302,6 +312,7 @@ void set_script_options(CLI::App& app, Options& options, const std::vector<std::
     for (const std::string& near : near_names(name, options.script.own_names))
       wrong.near.push_back("--" + near + rest);
     if (name == "json") wrong.help = "djtap doctor has it";
+    if (name == "headers") wrong.help = "djtap kernel-build has it";
     if (named && !value && has_script)
       wrong.help = "one of the script is written " + word + "=VALUE";
     throw wrong;

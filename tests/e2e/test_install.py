@@ -54,6 +54,9 @@ def test_what_is_installed(prefix):
     for folder, own in (("share/djtap/tapsets", "tapsets"), ("share/doc/djtap/examples", "examples")):
         assert {name.rpartition("/")[2] for name in files if name.startswith(folder + "/")} == \
             {path.name for path in (paths.ROOT / own).iterdir() if path.is_file() and path.name != "CMakeLists.txt"}
+    module = {name.rpartition("/")[2] for name in files if name.startswith(f"src/djtap-{VERSION}/")}
+    assert module == {"dkms.conf", "GPL-2.0-only.txt", *(path.name for path in (paths.ROOT / "kernel").iterdir()
+                                                         if path.name == "Kbuild" or path.suffix in (".c", ".h"))}
 
 
 def test_other_folders_of_a_prefix(tmp_path):
@@ -244,5 +247,7 @@ def test_other_shells_complete(prefix, shell):
         row = re.search(rf'^ +(?:-\S+ \| )?{option}(?: \| --format)?\) echo "(.*)" ;;$', completion, re.M)[1]
         assert shell(prefix, djtap, option, "") == sorted(row.split()), option
     assert str(os.getpid()) in shell(prefix, djtap, "-p", "")
+    if os.path.isdir("/lib/modules"):
+        assert shell(prefix, djtap, "kernel-build", "") == sorted(os.listdir("/lib/modules"))
     names = [f'func("{name}' for name in ("vfs_open", "vfs_read", "vfs_unlink", "vfs_write")]
     assert shell(prefix, djtap, "-c", str(paths.TINYFS), "-l", 'func("vfs_' if shell is zsh else "'func(\"vfs_") == names

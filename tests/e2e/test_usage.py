@@ -98,6 +98,11 @@ ALONE = {
     "a doctor for two": (["doctor", "-c", "ls", "ls"], "DJ0004", "doctor takes one target: a program, -p PID, -c or --", "doctor", ALL),
     "a doctor for nobody": (["doctor", "-p", "x"], "DJ0003", "-p takes a whole number above 0, not x", "-p x", ALL),
     "a doctor's option": (["doctor", "--jsno"], "DJ0001", "djtap has no option --jsno", "--jsno", 'did you mean "--json"?'),
+    "no kernel": (["kernel-build", "a/b"], "DJ0003", "kernel-build takes a kernel's release, as uname -r names it; not a/b", "kernel-build a/b", ALL),
+    "a kernel and a program": (["kernel-build", "-c", "ls"], "DJ0004", "kernel-build takes a kernel, and no program", "kernel-build", ALL),
+    "a kernel and a script": (["kernel-build", "-e", EXIT], "DJ0004", "kernel-build takes no script, and nothing else that one may ask for", "kernel-build",
+                              ALL),
+    "kernel-build's option": (["--headers"], "DJ0001", "djtap has no option --headers", "--headers", "djtap kernel-build has it"),
     "the doctor's option": (["--json"], "DJ0001", "djtap has no option --json", "--json", "djtap doctor has it"),
 }
 CASES = {**{name: (["-e", EXIT, *row[0]], *row[1:]) for name, row in WRONG.items()}, **ALONE}

@@ -10,6 +10,7 @@
 #include "runtime/output/messages.h"
 #include "runtime/process/process.h"
 #include "runtime/run/debug_servers.h"
+#include "runtime/run/doctor/kernel.h"
 #include "runtime/run/doctor/machine.h"
 #include "runtime/run/doctor/patient.h"
 #include "runtime/run/doctor/print_findings.h"
@@ -79,6 +80,7 @@ int run_doctor(const TargetChoices& target, const FileChoices& files, const Need
   Findings findings;
   Seen seen;
   examine_machine(findings);
+  examine_kernel(findings);
   let_servers_be_asked(files);
   const std::optional<RightsKept> kept = become_equal_of_target(target, needed);
   examine_files(needed, findings);
