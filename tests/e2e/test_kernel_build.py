@@ -1,13 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """djtap kernel-build: a module for a kernel, or one sentence that says what is missing; make and the compiler are scripts."""
 import os
+import pathlib
 import platform
 import re
 import shutil
+import signal
+import subprocess
+import time
 
 import pytest
 
 from support import paths, run
+from test_progress import errors_on_terminal
 
 RELEASE = "9.8.7-test"
 CONFIG = '#\nCONFIG_CC_VERSION_TEXT="gcc-77 (Test) 77.1"\nCONFIG_MODULES=y\nCONFIG_KPROBES=y\nCONFIG_KALLSYMS=y\n'
@@ -103,6 +108,29 @@ def test_what_is_missing(headers, tmp_path, what, said):
         assert left == {tmp_path / "x.ko.log"}
     else:
         assert left == set()
+
+
+def test_a_build_is_shown_while_it_lasts(headers, tmp_path):
+    (tmp_path / "bin" / "make").write_text(f"#!/bin/sh\nsleep 2\n{MAKE}\n")
+    text = errors_on_terminal(run.command(["kernel-build", RELEASE, "--headers", headers, "-o", tmp_path / "x.ko"]))
+    assert "djtap: building the kernel module ... " in text and text.endswith("\r\x1b[K") and (tmp_path / "x.ko").exists(), text
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_it_can_be_ended(headers, tmp_path, number):
+    """With its compiler; and it leaves no file."""
+    (tmp_path / "bin" / "make").write_text(f"#!/bin/sh\nsleep 1000 &\necho $! >{tmp_path}/pid.new\nmv {tmp_path}/pid.new {tmp_path}/pid\nwait\n")
+    before = {*tmp_path.iterdir(), tmp_path / "pid"}
+    words = run.command(["kernel-build", RELEASE, "--headers", headers, "-o", tmp_path / "x.ko"])
+    with subprocess.Popen(words, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as program:
+        while not (tmp_path / "pid").exists():
+            time.sleep(0.01)
+        program.send_signal(number)
+        assert (program.wait(run.PATIENCE), program.stdout.read()) == (-number, b"")
+    assert set(tmp_path.iterdir()) == before
+    sleeper = (tmp_path / "pid").read_text().strip()
+    while os.path.exists(f"/proc/{sleeper}") and ") Z" not in pathlib.Path(f"/proc/{sleeper}/stat").read_text():
+        time.sleep(0.01)  # it was killed; init takes it
 
 
 def test_it_is_explained(djtap_once):
