@@ -23,7 +23,9 @@ function __djtap_values
         case -p -x
             string match -r '[0-9]+$' /proc/*
         case kernel-build
-            string match -r '[^/]+$' /lib/modules/*
+            for folder in /lib/modules/* # a loop may have nothing to do
+                string replace /lib/modules/ '' $folder
+            end
     end
 end
 
