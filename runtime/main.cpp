@@ -147,9 +147,9 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   auto& [held, clock, lazy, sources, diags] = work;
   LuaOutputs lua;
   if (auto code = load_outputs(options.report, options.line, sources, lua)) return *code;
-  const bool is_kernel = means_kernel(compiled.program, options.target, diags);
+  const MeantTarget meant = meant_target(compiled.program, options.target, diags);
   if (!diags.ok()) return report_all(diags, sources), kExitScript;
-  if (!(is_kernel ? lazy.find_kernel() : lazy.find()).ok()) return lazy.failure();
+  if (!lazy.find(meant).ok()) return lazy.failure();
   FoundTarget target = lazy.find().take();
   clock.done("target", summary_of(target));
   ModuleCodes codes = module_codes(options.files.cache, options.stages.verbose > 0);
@@ -178,7 +178,7 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
     return show(dry_run(target, compiled.patches, compiled.plan)), kExitOk;
   // From here on, it is known which bytes change where; none has.
 
-  return run_session(options, {sources, lua, compiled, target, codes, clock}, held);
+  return run_session(options, {sources, lua, compiled, target, codes, clock, held->before()}, held);
 }
 
 // A script, from its text to the end of its session.

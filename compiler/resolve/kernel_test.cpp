@@ -34,8 +34,8 @@ std::string meant(const std::vector<ast::ProbePoint>& points, bool has_process) 
   MeantTarget target(has_process);
   target.add(points);
   Diags diags;
-  const bool is_kernel = target.is_kernel(diags);
-  return !diags.ok() ? diags.all().front().code : is_kernel ? "kernel" : "process";
+  target.check(diags);
+  return !diags.ok() ? diags.all().front().code : target.is_kernel() ? "kernel" : "process";
 }
 
 TEST(MeantTarget, IsWhatThePointsSay) {
@@ -61,6 +61,15 @@ TEST(MeantTarget, WhatMayBeMissingDecidesNothing) {
   EXPECT_EQ(meant({maybe, of_process()}, true), "process");
   EXPECT_EQ(meant({of_kernel("f"), of_process(true)}, true), "kernel");
   EXPECT_EQ(meant({maybe, of_process(true)}, true), "process");
+}
+
+TEST(MeantTarget, KnowsTheModules) {
+  MeantTarget meant(false);
+  meant.add({of_kernel("f"), of_kernel("jbd2!f"),
+             point({{"module", std::string("ext*")}, {"function", std::string("f")}})});
+  EXPECT_TRUE(meant.means_module("ext4"));
+  EXPECT_TRUE(meant.means_module("jbd2"));
+  EXPECT_FALSE(meant.means_module("xfs"));
 }
 
 const char* const kKernel = R"(asm(".text\n"

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/debuginfo/pattern.h"
 #include "compiler/resolve/probe_kind.h"
 
 namespace dj {
@@ -39,19 +40,41 @@ void MeantTarget::add(const std::vector<ast::ProbePoint>& points) {
     const PointOf half = half_of(point, has_process_);
     if (half == PointOf::Neither) continue;
     Side& to = half == PointOf::Kernel ? kernel_ : process_;
+    if (half == PointOf::Kernel) add_modules(point);
     to.has_any = true;
     if (!to.needed && !point.optional && !point.sufficient && !point.wild) to.needed = point;
   }
 }
 
-bool MeantTarget::is_kernel(Diags& diags) const {
-  if (kernel_.needed && process_.needed) {
-    Diag& d = diags.error("DJ3023", process_.needed->span,
-                          fmt::format("{} is of a process, and {} is of the kernel",
-                                      to_string(*process_.needed), to_string(*kernel_.needed)));
-    d.help = "run two sessions side by side: one probes a process, the other the kernel";
+// module("ext4") names one, and so does function("ext4!name").
+void MeantTarget::add_modules(const ast::ProbePoint& point) {
+  for (const ast::Component& part : point.components) {
+    const auto* text = std::get_if<std::string>(&part.argument);
+    if (text == nullptr) continue;
+    if (part.name == "module") {
+      modules_.push_back(*text);
+    } else if (const size_t end = text->find('!'); end != std::string::npos) {
+      modules_.push_back(text->substr(0, end));
+    }
   }
+}
+
+bool MeantTarget::means_module(const std::string& name) const {
+  return std::ranges::any_of(modules_,
+                             [&](const std::string& each) { return glob_match(each, name); });
+}
+
+bool MeantTarget::is_kernel() const {
   return kernel_.needed || (kernel_.has_any && !process_.has_any);
+}
+
+void MeantTarget::check(Diags& diags) const {
+  if (!kernel_.needed || !process_.needed) return;
+  diags
+      .error("DJ3023", process_.needed->span,
+             fmt::format("{} is of a process, and {} is of the kernel", to_string(*process_.needed),
+                         to_string(*kernel_.needed)))
+      .help = "run two sessions side by side: one probes a process, the other the kernel";
 }
 
 }  // namespace dj

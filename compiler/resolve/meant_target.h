@@ -16,10 +16,13 @@ class MeantTarget {
   explicit MeantTarget(bool has_process) : has_process_(has_process) {}
 
   void add(const std::vector<ast::ProbePoint>& points);
-  // Whether the points that were added probe the kernel. Reports the mistake where some of them
-  // must be of the kernel and others of a process. What may be missing ('?', '!', wildcards)
+  // Whether the points that were added probe the kernel. What may be missing ('?', '!', wildcards)
   // decides only where nothing else does.
-  bool is_kernel(Diags& diags) const;
+  bool is_kernel() const;
+  // Reports the mistake where some points must be of the kernel and others of a process.
+  void check(Diags& diags) const;
+  // Whether a point means functions of this module of the kernel.
+  bool means_module(const std::string& name) const;
 
  private:
   // Of the kernel, or of processes.
@@ -27,8 +30,10 @@ class MeantTarget {
     std::optional<ast::ProbePoint> needed;  // the first that must be there
     bool has_any = false;
   };
+  void add_modules(const ast::ProbePoint& point);
   bool has_process_;
   Side kernel_, process_;
+  std::vector<std::string> modules_;  // names and wildcards
 };
 
 // Whether the point's first name is one of the kernel's: kernel, module, kprobe.

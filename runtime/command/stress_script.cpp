@@ -15,8 +15,7 @@ bool stresses_kernel(const std::string& pattern) { return pattern == kKernelPath
 
 std::string stress_script(const std::string& pattern) {
   if (stresses_kernel(pattern))
-    return "global djtap_stress_hits\nprobe kernel.function(\"*\"), kernel.function(\"*\").return "
-           "{ djtap_stress_hits++ }\n";
+    return "global djtap_stress_hits\nprobe kernel.function(\"*\") { djtap_stress_hits++ }\n";
   return "global djtap_stress_hits\nprobe func(\"" + pattern +
          "\") { djtap_stress_hits[uaddr()]++ }\n";
 }

@@ -11,7 +11,7 @@ namespace dj {
 bool stresses_kernel(const std::string& pattern);
 // Returns the script that counts the calls of each function that PATTERN, without quotes and
 // backslashes, means. It counts in an array by the function's address; djtap looks for a name only
-// when it prints it (stress.h). Of the kernel it counts all calls and returns together.
+// when it prints it (stress.h). Of the kernel it counts all calls together.
 std::string stress_script(const std::string& pattern);
 // Sets the limits that the user has not set so that djtap drops no place.
 void widen_for_stress(Limits& limits);

@@ -13,6 +13,7 @@
 #include "compiler/base/object_point.h"
 #include "compiler/base/target_file.h"
 #include "runtime/kernel/live_kernel.h"
+#include "runtime/kernel/module_load.h"
 #include "runtime/process/elf_file.h"
 #include "runtime/process/os_error.h"
 
@@ -28,7 +29,6 @@ Result<MappedModule> hold(const std::string& path, const std::vector<uint8_t>& e
   module.open_path = hold_target_file(fd, fmt::format("/proc/{}/fd/{}", getpid(), fd));
   if (module.open_path.empty()) return Error{"djtap may open no more files (RLIMIT_NOFILE)"};
   module.version = version_of(module.open_path);
-  module.is_executable_file = true;
   DJ_TRY(const ElfFile file, read_elf(module.open_path));
   module.begin = ~uint64_t{0};
   for (const Elf64_Phdr& segment : file.segments) {
@@ -53,11 +53,23 @@ bool is_kernel_function(const std::string& name) {
   return false;
 }
 
-Result<std::vector<MappedModule>> running_kernel() {
-  if (geteuid() != 0) return Error{"the kernel needs root; or give -c or -p", Fail::Permission};
-  DJ_TRY(const std::vector<uint8_t> elf, make_live_kernel());
+Result<std::vector<MappedModule>> running_kernel(
+    const std::function<bool(const std::string& module)>& is_meant) {
+  DJ_TRY_DO(check_root(ModuleFiles()));
+  DJ_TRY(const LiveKernel live, LiveKernel::open());
+  DJ_TRY(const std::vector<uint8_t> elf, live.kernel());
   DJ_TRY(MappedModule kernel, hold(std::string(kKernelPath), elf));
-  return std::vector<MappedModule>{std::move(kernel)};
+  kernel.is_executable_file = true;
+  std::vector<MappedModule> found = {std::move(kernel)};
+  DJ_TRY(const std::vector<std::string> names, live.modules());
+  for (const std::string& name : names) {
+    if (!is_meant(name)) continue;
+    DJ_TRY(const std::vector<uint8_t> file, live.module(name));
+    DJ_TRY(MappedModule module, hold(std::string(kKernelModules) + name, file));
+    found.push_back(std::move(module));
+  }
+  std::ranges::sort(found, {}, [](const MappedModule& module) { return module.begin; });
+  return found;
 }
 
 }  // namespace dj

@@ -55,9 +55,9 @@ void check_script(const ScriptChoices& choices, const TargetChoices& wanted, siz
   CheckOptions checking = {choices.strict || sources.files.at(file).name.ends_with(".stp")};
   Program program = check(script, checking, diags);
   if (!diags.ok() || !wanted.is_given()) return;
-  const bool is_kernel = means_kernel(program, wanted, diags);
+  const MeantTarget meant = meant_target(program, wanted, diags);
   if (!diags.ok()) return;
-  const Result<FoundTarget>& found = is_kernel ? target.find_kernel() : target.find();
+  const Result<FoundTarget>& found = target.find(meant);
   if (!found.ok()) return warn_of_missing(found.error(), diags);
   for (Probe& probe : program.probes)
     take_process_numbers(probe.points, found.value().pid(), diags);

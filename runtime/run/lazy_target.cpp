@@ -18,7 +18,8 @@ Result<FoundTarget>& LazyTarget::find() {
   return *found_;
 }
 
-Result<FoundTarget>& LazyTarget::find_kernel() {
+Result<FoundTarget>& LazyTarget::find(const MeantTarget& meant) {
+  if (!meant.is_kernel()) return find();
   if (is_kernel_ || failed()) return *found_;
   is_kernel_ = true;
   if (choices_.pid) {
@@ -31,7 +32,7 @@ Result<FoundTarget>& LazyTarget::find_kernel() {
               "the command: run two sessions",
               Fail::Unsupported});
   } else {
-    found_.emplace(find_kernel_target(std::move(child_)));
+    found_.emplace(find_kernel_target(meant, std::move(child_)));
   }
   return *found_;
 }

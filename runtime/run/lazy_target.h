@@ -18,15 +18,16 @@ class LazyTarget {
 
   // Returns the target; the first call looks for the process that the command line names.
   Result<FoundTarget>& find();
-  // Returns the running kernel as the target; a command waits beside it. Fails where the command
-  // line names a running process, or a Lua tapset has asked for the command's files.
-  Result<FoundTarget>& find_kernel();
+  // Returns what is meant. That is the running kernel where MeantTarget says so; a command then
+  // waits beside it. Fails where the command line names a running process, or a Lua tapset has
+  // asked for the command's files.
+  Result<FoundTarget>& find(const MeantTarget& meant);
   // Returns what the target's files say. Null: djtap could not find the target, and find() says
   // why.
   TargetIndex* index();
   // Whether djtap has looked for the target and could not find it.
   bool failed() const { return found_ && !found_->ok(); }
-  // Says why find() or find_kernel() has failed. Returns djtap's exit code.
+  // Says why find() has failed. Returns djtap's exit code.
   int failure() const;
 
  private:

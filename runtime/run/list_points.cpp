@@ -31,7 +31,8 @@ int list_points(const ListChoices& what, const ScriptChoices& choices, const Tar
   LazyTarget target(wanted, TargetUse::List, held.before());
   MeantTarget meant(wanted.is_given());
   for (const ast::Probe& probe : script.probes) meant.add(probe.points);
-  const Result<FoundTarget>& found = meant.is_kernel(diags) ? target.find_kernel() : target.find();
+  meant.check(diags);
+  const Result<FoundTarget>& found = target.find(meant);
   if (!found.ok()) return target.failure();
   std::string text;
   if (diags.ok()) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Prepared holds what the stages before the session have made of a script, and for which target.
 #pragma once
+#include <csignal>
+
 #include "compiler/diag/source.h"
 #include "runtime/lua/lua_outputs.h"
 #include "runtime/output/stage_clock.h"
@@ -18,6 +20,7 @@ struct Prepared {
   FoundTarget& target;  // nothing: djtap runs all handlers itself
   ModuleCodes& codes;
   StageClock& clock;
+  const sigset_t& mask;  // the signals that are blocked in programs that djtap starts
 };
 
 }  // namespace dj

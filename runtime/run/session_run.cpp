@@ -9,8 +9,8 @@
 #include <algorithm>
 
 #include "compiler/base/printable.h"
-#include "runtime/kernel/device_link.h"
 #include "runtime/kernel/kernel_target.h"
+#include "runtime/kernel/module_load.h"
 #include "runtime/output/messages.h"
 #include "runtime/output/report_calls.h"
 #include "runtime/output/terminal.h"
@@ -71,7 +71,7 @@ Result<Targets> targets_of(const Prepared& prepared, bool writable_text, bool th
   Targets targets;
   FoundTarget& found = prepared.target;
   if (found.kernel) {
-    DJ_TRY(std::unique_ptr<KernelLink> link, DeviceLink::open());
+    DJ_TRY(std::unique_ptr<KernelLink> link, open_kernel(ModuleFiles(), prepared.mask));
     targets.push_back(std::make_unique<KernelTarget>(
         std::move(link), *found.kernel,
         SessionFacts{.target_pid = found.pid(), .target_own_pid = found.pid()}));
@@ -234,6 +234,13 @@ std::optional<int> SessionRun::arm() {
   watches_.jit = watch_made_code(found.process, prepared_.compiled, *session_);
   const Status armed = session_->arm();
   if (!armed.ok()) return fail_arming(armed.error());
+  if (found.kernel && !stress_.is_on()) {  // whose module has the last word
+    const Status placed = check_placed(prepared_.compiled, *session_, stages_.probes);
+    if (!placed.ok()) {
+      take_out();
+      return fail(kExitScript, "DJ3022", placed.error().message);
+    }
+  }
   if (Target* const target = session_->target()) {
     const bool lists = stages_.probes || stages_.dump.count("probes") > 0;
     report_arming(*target, prepared_.clock, lists, !stress_.is_on());

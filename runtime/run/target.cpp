@@ -11,7 +11,6 @@
 
 #include "compiler/base/counted.h"
 #include "compiler/base/found_files.h"
-#include "compiler/resolve/meant_target.h"
 #include "compiler/resolve/probe_kind.h"
 #include "runtime/kernel/running_kernel.h"
 #include "runtime/output/messages.h"
@@ -96,23 +95,27 @@ Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
   return found;
 }
 
-bool means_kernel(const Program& program, const TargetChoices& target, Diags& diags) {
+MeantTarget meant_target(const Program& program, const TargetChoices& target, Diags& diags) {
   MeantTarget meant(target.is_given());
   for (const Probe& probe : program.probes) meant.add(probe.points);
-  if (!meant.is_kernel(diags)) return false;
   for (const Probe& probe : program.probes) {
-    for (const ast::ProbePoint& point : probe.points)
-      if (!point.wild) find_kind(point, diags);  // says what is wrong before the kernel is read
+    for (const ast::ProbePoint& point : probe.points) {
+      // Says what is wrong before the kernel is read.
+      if (names_kernel(point) && !point.wild) find_kind(point, diags);
+    }
   }
-  return true;
+  meant.check(diags);
+  return meant;
 }
 
-Result<FoundTarget> find_kernel_target(std::optional<Result<ForkedChild>> child) {
+Result<FoundTarget> find_kernel_target(const MeantTarget& meant,
+                                       std::optional<Result<ForkedChild>> child) {
   forget_target_files();
   FoundTarget found;
   if (child && !child->ok()) return child->error();
   if (child) found.command.emplace(child->take());
-  DJ_TRY(found.kernel, running_kernel());
+  DJ_TRY(found.kernel,
+         running_kernel([&](const std::string& name) { return meant.means_module(name); }));
   return found;
 }
 

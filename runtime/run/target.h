@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "compiler/base/result.h"
+#include "compiler/resolve/meant_target.h"
 #include "compiler/resolve/resolve.h"
 #include "runtime/command/choices.h"
 #include "runtime/process/process.h"
@@ -30,11 +31,14 @@ Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
                                 const sigset_t& child_mask,
                                 std::optional<Result<ForkedChild>> child = std::nullopt);
 
-// Whether the points of the program probe the kernel (MeantTarget).
-bool means_kernel(const Program& program, const TargetChoices& target, Diags& diags);
+// What the points of the program mean. Reports points of the kernel that have no form, and points
+// that cannot be in one session.
+MeantTarget meant_target(const Program& program, const TargetChoices& target, Diags& diags);
 
-// Returns the running kernel. child: the command that is to run beside it; empty: none.
-Result<FoundTarget> find_kernel_target(std::optional<Result<ForkedChild>> child);
+// Returns the running kernel, with the modules that are meant. child: the command that is to run
+// beside it; empty: none.
+Result<FoundTarget> find_kernel_target(const MeantTarget& meant,
+                                       std::optional<Result<ForkedChild>> child);
 
 // Returns the exit code of a djtap that could not launch its command (126, 127 as a shell's).
 int command_exit_code(const Error& error);

@@ -14,7 +14,8 @@ namespace dj {
 namespace {
 
 int show_kernel_coverage() {
-  const Result<std::vector<MappedModule>> kernel = running_kernel();
+  const Result<std::vector<MappedModule>> kernel =
+      running_kernel([](const std::string&) { return false; });
   if (!kernel.ok()) return fail_attach(kernel.error());
   return print_result(
       coverage_table(kernel.value().front().open_path, std::string(kKernelPath), read_text),

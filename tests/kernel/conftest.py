@@ -2,7 +2,6 @@
 """Fixtures: a guest for each of Debian's kernels, booted once, and djtap's module in it. A kernel that complained is an error of its last test."""
 import json
 import shlex
-import shutil
 
 import pytest
 
@@ -25,12 +24,7 @@ def guest(request):
 @pytest.fixture(scope="session")
 def built(guest, tmp_path_factory):
     """The module, built for the guest's kernel."""
-    folder = tmp_path_factory.mktemp(f"module-{guest.release}")
-    for path in (paths.ROOT / "kernel").iterdir():
-        shutil.copy(path, folder)
-    status, output = guests.build_module(guest.tree, folder)
-    assert status == 0 and "warning" not in output, output
-    return folder / "djtap.ko"
+    return guests.djtap_module(guest.tree, tmp_path_factory.mktemp(f"module-{guest.release}"))
 
 
 @pytest.fixture

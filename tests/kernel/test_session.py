@@ -19,15 +19,13 @@ LOAD = "for i in $(seq 30); do /bin/true; done"  # forks and executes
 
 
 @pytest.fixture(name="djtap")
-def with_module(guest, built):
-    """djtap(ARGUMENT…) runs djtap in the guest, with the module loaded: its exit code and all that it printed. The module must go afterwards."""
-    assert guest.run(f"busybox insmod {built}") == (0, "")
+def in_guest(guest, loaded):
+    """djtap(ARGUMENT…) runs djtap in the guest, with the module loaded: its exit code and all that it printed."""
+    del loaded
 
     def run(*arguments, timeout=300):
         return guest.run(f"cd {paths.ROOT} && {paths.DJTAP} {shlex.join(map(str, arguments))}", timeout)
-    yield run
-    assert guest.run("busybox rmmod djtap") == (0, "")
-    assert guest.new_complaints() == []
+    return run
 
 
 def count_in(output):
@@ -129,6 +127,24 @@ def test_every_function_at_once(guest, djtap):
         assert int(re.search(r"^stress: (\d+) hits", output, re.M)[1]) > 100_000, output
         status, output = guest.run(f"python3 {READ} /run/before.elf", timeout=900)
         assert status == 0 and re.search(r"^\.text \d+ bytes, 0 differ$", output, re.M), output
+
+
+def test_every_return_at_once(djtap):
+    """As many as there are calls, but for those under way, and exits that djtap does not know."""
+    script = 'global calls, returns probe kernel.function("vfs_*").call { calls++ } probe kernel.function("vfs_*").return { returns++ }'
+    status, output = djtap("-e", script, "-c", f"bash -c '{LOAD}'", timeout=600)
+    calls, returns = (int(re.search(rf"^{name}=(\d+)$", output, re.M)[1]) for name in ("calls", "returns"))
+    assert status == 0 and calls > 1000 and 0.98 * calls <= returns <= calls + 10, output
+
+
+def test_functions_of_a_module(guest, djtap):
+    """Reads over 9p, by which the guest has the host's files."""
+    command = f"bash -c 'for i in 1 2 3; do head -c 1 {paths.ROOT}/README.md; stat {paths.ROOT}/kernel > /dev/null; done'"
+    status, output = djtap("-e", 'probe module("9p").function("v9fs_*") { count++ }', "-c", command)
+    assert status == 0 and count_in(output) > 3, output
+    status, output = djtap("-l", 'module("9pnet").function("p9_client_w*")')
+    assert status == 0 and 'module("9pnet").function("p9_client_walk")' in output.splitlines(), output
+    assert guest.new_complaints() == []
 
 
 def test_killed_at_any_moment(guest, djtap):

@@ -70,6 +70,16 @@ def write_module(tree, name, to):
     return True
 
 
+def djtap_module(tree, folder):
+    """Builds djtap's module in a folder of that folder; gives the file."""
+    sources = folder / "module"
+    shutil.copytree(paths.ROOT / "kernel", sources)
+    status, output = build_module(tree, sources)
+    if status or "warning" in output:
+        raise Unavailable(f"djtap's module is not built: {output}")
+    return sources / "djtap.ko"
+
+
 def initramfs(tree, folder):
     """Writes the first file system: busybox, the modules that 9p needs, init and agent."""
     root = folder / "root"
