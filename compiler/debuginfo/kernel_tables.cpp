@@ -28,18 +28,23 @@ constexpr uint64_t kModules = 0xffffffffc0000000, kModulesEnd = 0xffffffffff0000
 
 constexpr uint64_t kJumpBytes = 5, kShortJumpBytes = 2, kLongConditionalBytes = 6, kTrapBytes = 2;
 
-// Calls visit(address of an entry) for each entry of a section.
+struct TableEntry {
+  uint64_t address;
+  Bytes bytes;
+  // The address that the word at `offset` leads to.
+  uint64_t named(uint64_t offset = 0) const {
+    return address + offset + uint64_t(int64_t{read_word<int32_t>(bytes, offset)});
+  }
+};
+
+// Calls visit(TableEntry) for each entry of a section. Modules' files have no segments for them.
 template <typename Visit>
 void each_entry(const ObjectFile& elf, std::string_view name, uint64_t bytes, Visit visit) {
   const Section* section = elf.section(name);
   if (section == nullptr) return;
   const uint64_t begin = section->header.sh_addr;
-  for (uint64_t at = 0; at + bytes <= section->bytes.size(); at += bytes) visit(begin + at);
-}
-
-// The address that the word at `at` leads to.
-uint64_t named_at(const ObjectFile& elf, uint64_t at) {
-  return at + uint64_t(int64_t{read_word<int32_t>(elf.at(at), 0)});
+  for (uint64_t at = 0; at + bytes <= section->bytes.size(); at += bytes)
+    visit(TableEntry{begin + at, section->bytes.subspan(at, bytes)});
 }
 
 bool begins_with(Bytes code, std::initializer_list<uint8_t> with) {
@@ -67,23 +72,23 @@ class Tables {
   Tables(const ObjectFile& elf, ModuleText& text) : elf_(elf), text_(text) {}
 
   void add() {
-    each_entry(elf_, "__ex_table", 12, [this](uint64_t entry) {
-      const uint64_t instruction = named_at(elf_, entry);
+    each_entry(elf_, "__ex_table", 12, [this](const TableEntry& entry) {
+      const uint64_t instruction = entry.named();
       fix(instruction, 1);  // a part of an instruction stands for all of it
-      land(instruction, named_at(elf_, entry + 4));
+      land(instruction, entry.named(4));
     });
-    each_entry(elf_, "__jump_table", 16, [this](uint64_t entry) {
-      const uint64_t code = named_at(elf_, entry);
+    each_entry(elf_, "__jump_table", 16, [this](const TableEntry& entry) {
+      const uint64_t code = entry.named();
       fix(code, branch_bytes(elf_.at(code)));
-      land(code, named_at(elf_, entry + 4));
+      land(code, entry.named(4));
     });
-    each_entry(elf_, ".static_call_sites", 8, [this](uint64_t entry) {
-      const uint64_t code = named_at(elf_, entry);
+    each_entry(elf_, ".static_call_sites", 8, [this](const TableEntry& entry) {
+      const uint64_t code = entry.named();
       fix(code, branch_bytes(elf_.at(code)) == kLongConditionalBytes ? kLongConditionalBytes
                                                                      : kJumpBytes);
     });
     each_entry(elf_, "__bug_table", 12,
-               [this](uint64_t entry) { fix(named_at(elf_, entry), kTrapBytes); });
+               [this](const TableEntry& entry) { fix(entry.named(), kTrapBytes); });
     std::sort(text_.far_pads.begin(), text_.far_pads.end());
     settle();
   }

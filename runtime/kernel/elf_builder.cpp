@@ -44,28 +44,34 @@ void ElfBuilder::add_section(const std::string& name, const Elf64_Shdr& header) 
   names_ += '\0';
 }
 
-std::span<uint8_t> ElfBuilder::add(const std::string& name, uint64_t address, uint64_t bytes,
-                                   bool is_code) {
+std::span<uint8_t> ElfBuilder::add_apart(const std::string& name, uint64_t address,
+                                         uint64_t bytes) {
   align(kPage, address % kPage);
-  const uint64_t offset = file_.size();
-  file_.resize(offset + bytes);
   Elf64_Shdr section = {};
   section.sh_type = SHT_PROGBITS;
-  section.sh_flags = is_code ? SHF_ALLOC | SHF_EXECINSTR : SHF_ALLOC;
+  section.sh_flags = SHF_ALLOC;
   section.sh_addr = address;
-  section.sh_offset = offset;
+  section.sh_offset = file_.size();
   section.sh_size = bytes;
   section.sh_addralign = 1;
   add_section(name, section);
+  file_.resize(file_.size() + bytes);
+  return std::span(file_).last(bytes);
+}
+
+std::span<uint8_t> ElfBuilder::add(const std::string& name, uint64_t address, uint64_t bytes,
+                                   bool is_code) {
+  const std::span<uint8_t> room = add_apart(name, address, bytes);
+  if (is_code) sections_.back().sh_flags |= SHF_EXECINSTR;
   Elf64_Phdr segment = {};
   segment.p_type = PT_LOAD;
   segment.p_flags = is_code ? PF_R | PF_X : PF_R;
-  segment.p_offset = offset;
+  segment.p_offset = sections_.back().sh_offset;
   segment.p_vaddr = segment.p_paddr = address;
   segment.p_filesz = segment.p_memsz = bytes;
   segment.p_align = kPage;
   segments_.push_back(segment);
-  return std::span(file_).subspan(offset);
+  return room;
 }
 
 void ElfBuilder::add_notes(std::span<const char> notes) {

@@ -15,12 +15,14 @@ namespace dj {
 
 class ElfBuilder {
  public:
-  // `sections`: how many will be added.
+  // `sections`: how many will be added by add().
   explicit ElfBuilder(size_t sections);
 
   // Adds a section of `bytes` bytes at an address and a segment that loads it; returns where its
   // bytes go, valid until the next call.
   std::span<uint8_t> add(const std::string& name, uint64_t address, uint64_t bytes, bool is_code);
+  // Adds a section with an address and no segment: nothing else may count its memory as the file's.
+  std::span<uint8_t> add_apart(const std::string& name, uint64_t address, uint64_t bytes);
   void add_notes(std::span<const char> notes);
   // A function of the section that was added first.
   void add_function(uint64_t address, uint64_t bytes, std::string_view name, bool is_global);

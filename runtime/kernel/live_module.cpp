@@ -45,7 +45,7 @@ class LiveModule {
     DJ_TRY_DO(read_sections());
     DJ_TRY(const std::vector<char> id, read_kernel_file(folder_ + "/notes/.note.gnu.build-id"));
     DJ_TRY_DO(read_text());
-    ElfBuilder elf(1 + std::size(kTables));
+    ElfBuilder elf(1);
     std::ranges::copy(text_, elf.add(".text", begin_, text_.size(), true).begin());
     add_kernel_functions(own_, begin_, text_, begins_, elf);
     add_outside(elf);
@@ -53,7 +53,7 @@ class LiveModule {
       const auto section = sections_.find(table);
       if (section == sections_.end()) continue;
       const uint64_t begin = section->second, end = end_of(begin, next_section(begin));
-      DJ_TRY_DO(memory_.read(begin, elf.add(table, begin, end - begin, false)));
+      DJ_TRY_DO(memory_.read(begin, elf.add_apart(table, begin, end - begin)));
     }
     elf.add_notes(id);
     return elf.finish();

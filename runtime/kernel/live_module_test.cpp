@@ -81,6 +81,8 @@ TEST(LiveModule, EndsWhereTheNextSectionBegins) {
             ".text ffffffffc0001010 000047\n"
             "__bug_table ffffffffc0002100 000010\n"
             ".rodata ffffffffc0002110 000ef0\n");
+  EXPECT_EQ(output_of("readelf -lW " + kernel.file() + " | awk '$1 == \"LOAD\" {print $3, $5}'"),
+            "0xffffffffc0001010 0x000047\n");
   EXPECT_NE(output_of("readelf -n " + kernel.file()).find("Build ID: 123456"), std::string::npos);
   EXPECT_EQ(output_of("readelf -a " + kernel.file() + " 2>&1 >/dev/null"), "");  // no warnings
 }
