@@ -111,7 +111,7 @@ def test_each_builtin_and_kind_is_in_the_manual(pages):
 def test_every_kind_of_the_manual_is_known(pages, djtap_once):
     """The page has the rows of the tables of kinds, and no others."""
     page = pages["djtap-probes"].read_text()
-    assert "kernel.function" not in page and page.count("\n.br") > 20
+    assert "kernel.trace" not in page and page.count("\n.br") > 20
 
 
 # --- completion

@@ -22,12 +22,18 @@ def indented_blocks(text):
     return [block for block in text.split("\n\n") if block.lstrip("\n").startswith("    ")]
 
 
+def is_of_kernel(command):
+    """It probes functions, and names no process."""
+    return "function(" in command.replace("func(", "function(") and not re.search(r"(^| )(-[clp]|--) ", command)
+
+
 def shown_commands():
     """(file, command) of the indented lines, and of the examples of djtap(1)."""
     found = []
     for path in pages.PAGES:
         for line in re.findall(r"^    (?:scripts/)?djtap (.*)$", "\n".join(indented_blocks(path.read_text())), re.M):
             found.append((pages.name(path), re.sub(r" {2,}#.*", "", line)))
+    found = [each for each in found if not is_of_kernel(each[1])]  # tests/kernel runs these
     page = (paths.ROOT / "docs" / "man" / "djtap.1").read_text()
     for example in re.findall(r"^\.nf\n(djtap .*?)\n\.fi", page, re.M | re.S):
         found.append(("djtap.1", example.replace("\\(aq", "'").replace("\\-", "-").removeprefix("djtap ")))
