@@ -152,7 +152,9 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   if (!lazy.find(meant).ok()) return lazy.failure();
   FoundTarget target = lazy.find().take();
   clock.done("target", summary_of(target));
-  ModuleCodes codes = module_codes(options.files.cache, options.stages.verbose > 0);
+  // The kernel's text is a new file each time: what djtap kept of it would never be used.
+  const bool keeps = options.files.cache && !target.kernel;
+  ModuleCodes codes = module_codes(keeps, options.stages.verbose > 0);
   compiled.plan = find_places(compiled, target, codes, diags, clock);
   if (!options.stress.is_on())
     warn_of_many(compiled.program, compiled.plan, options.messages.many, diags);

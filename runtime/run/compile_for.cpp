@@ -98,11 +98,15 @@ std::optional<int> compile_for(FoundTarget& target, const Limits& limits,
 void plan_patches_for(const FoundTarget& target, const StageChoices& stages, ModuleCodes& codes,
                       Compiled& compiled, StageClock& clock) {
   ask_debug_servers_beside();
+  // Of a kernel's functions no more is moved than the jump takes: other tools have probes in the
+  // rest.
+  const std::vector<bool> counting =
+      target.kernel ? std::vector<bool>() : counting_handlers(compiled.abis, compiled.patching);
   const PatchInput input = {.plan = compiled.plan,
                             .modules = target.modules(),
                             .options = compiled.patching,
                             .facts = compiled.facts,
-                            .counting = counting_handlers(compiled.abis, compiled.patching)};
+                            .counting = counting};
   compiled.patches =
       with_progress("analysing machine code", [&] { return find_patches(input, codes); });
   clock.done("patches");

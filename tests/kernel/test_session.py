@@ -83,7 +83,8 @@ WRONG = {
     "a name that it has not": (['probe kernel.function("vfs_raed") { n++ }'], 3, "DJ3004", 'did you mean "vfs_read"'),
     "code in the kernel": (['probe kernel.function("vfs_read") { println(1) }'], 3, "DJ3024", "< count++ >"),
     "two counters": (['global a, b probe kernel.function("vfs_read") { a++; b++ }'], 3, "DJ3024", "can only count"),
-    "a condition": (['global on probe kernel.function("vfs_read") if (on) { n++ } probe timer.s(1) { on = !on }'], 3, "DJ3024", "switched"),
+    "a condition": (['global on probe kernel.function("vfs_read") if (on) { n++ } probe timer.s(1) { on = !on }'], 3, "DJ3024", "can only count"),
+    "what --control switches": (['probe kernel.function("vfs_read") { n++ }', "--control", "/run/c"], 3, "DJ3024", "switched"),
     "samples": (['probe kernel.function("vfs_read") { n++ } probe timer.profile { m++ }'], 3, "DJ3024", "sample"),
     "no module of that name": (['probe module("nosuch").function("f") { n++ }'], 3, "DJ3005", "no module"),
     "the program's function": (['probe func("vfs_read") { n++ }', "-c", "ls /"], 3, "DJ3004", 'the kernel has it: kernel.function("vfs_read")'),
@@ -120,9 +121,9 @@ def test_a_second_session_is_refused(guest, djtap):
 
 
 def jumps_of(output):
-    """(by jump, that may be probed) of a stress report, entries only."""
+    """(by jump, that may be probed) of a stress report. kprobes refuse an instruction of the kernel's tables, too."""
     rows = [(state, int(count), reason) for kind, state, count, reason in re.findall(r"^  (\S) (\S+) +(\d+) *(.*)$", output, re.M) if kind == "e"]
-    may = sum(count for _, count, reason in rows if "the kernel forbids" not in reason)
+    may = sum(count for _, count, reason in rows if reason not in ("the kernel forbids probes there", "fixed-place"))
     return sum(count for state, count, _ in rows if state == "OPTIMIZED"), may
 
 
@@ -144,12 +145,12 @@ def test_every_return_at_once(djtap):
     script = 'global calls, returns probe kernel.function("vfs_*").call { calls++ } probe kernel.function("vfs_*").return { returns++ }'
     status, output = djtap("-e", script, "-c", f"bash -c '{LOAD}'", timeout=600)
     calls, returns = (int(re.search(rf"^{name}=(\d+)$", output, re.M)[1]) for name in ("calls", "returns"))
-    assert status == 0 and calls > 1000 and 0.98 * calls <= returns <= calls + 10, output
+    assert status == 0 and calls > 500 and 0.98 * calls <= returns <= calls + 10, output
 
 
 def test_functions_of_a_module(guest, djtap):
     """Reads over 9p, by which the guest has the host's files."""
-    command = f"bash -c 'for i in 1 2 3; do head -c 1 {paths.ROOT}/README.md; stat {paths.ROOT}/kernel > /dev/null; done'"
+    command = f"bash -c 'for i in 1 2 3; do head -c 1 {paths.ROOT}/README.md; stat {paths.ROOT}/kernel; done > /dev/null'"
     status, output = djtap("-e", 'probe module("9p").function("v9fs_*") { count++ }', "-c", command)
     assert status == 0 and count_in(output) > 3, output
     status, output = djtap("-l", 'module("9pnet").function("p9_client_w*")')
