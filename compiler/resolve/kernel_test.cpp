@@ -57,7 +57,8 @@ TEST(MeantTarget, IsWhatThePointsSay) {
 TEST(MeantTarget, WhatMayBeMissingDecidesNothing) {
   ast::ProbePoint maybe = of_kernel("f");
   maybe.optional = true;
-  EXPECT_EQ(meant({maybe}, true), "kernel");
+  EXPECT_EQ(meant({maybe}, false), "kernel");
+  EXPECT_EQ(meant({maybe}, true), "process");
   EXPECT_EQ(meant({maybe, of_process()}, true), "process");
   EXPECT_EQ(meant({of_kernel("f"), of_process(true)}, true), "kernel");
   EXPECT_EQ(meant({maybe, of_process(true)}, true), "process");

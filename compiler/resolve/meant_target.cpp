@@ -65,7 +65,7 @@ bool MeantTarget::means_module(const std::string& name) const {
 }
 
 bool MeantTarget::is_kernel() const {
-  return kernel_.needed || (kernel_.has_any && !process_.has_any);
+  return kernel_.needed || (kernel_.has_any && !process_.has_any && !has_process_);
 }
 
 void MeantTarget::check(Diags& diags) const {

@@ -17,7 +17,7 @@ class MeantTarget {
 
   void add(const std::vector<ast::ProbePoint>& points);
   // Whether the points that were added probe the kernel. What may be missing ('?', '!', wildcards)
-  // decides only where nothing else does.
+  // decides only where nothing else does, and the command line names no process.
   bool is_kernel() const;
   // Reports the mistake where some points must be of the kernel and others of a process.
   void check(Diags& diags) const;

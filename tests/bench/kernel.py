@@ -13,10 +13,11 @@ import sys
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
 sys.dont_write_bytecode = True
 
-from support import guest as guests, paths  # noqa: E402 (the path comes first)
+from support import built, guest as guests, paths  # noqa: E402 (the path comes first)
 
 TRACING = "/sys/kernel/tracing"
-READS = f"{paths.BUILD}/bench/reads 20000 5"
+LOOP = built.program("bench/reads", "reads")
+READS = f"{LOOP} 20000 5"
 FUNCTIONS = 1000  # armed at once
 
 
@@ -79,7 +80,7 @@ def starting(guest, rounds):
     ratios = []
     for _ in range(rounds):
         times = []
-        for script, command in (('probe func("main") < n++ >', f"{paths.BUILD}/bench/reads 1 1"), ('probe kernel.function("vfs_read") < n++ >', "true")):
+        for script, command in (('probe func("main") < n++ >', f"{LOOP} 1 1"), ('probe kernel.function("vfs_read") < n++ >', "true")):
             words = shlex.join([str(paths.DJTAP), "-e", script, "-c", command])
             output = said(guest, f"a=$(date +%s%N); {words} >/dev/null 2>&1; b=$(date +%s%N); echo took $(((b - a) / 1000))")
             times.append(int(re.search(r"^took (\d+)$", output, re.M)[1]) / 1000)

@@ -46,6 +46,9 @@ def test_djtap_in_a_sentence(command, program, tmp_path):
         words = words.replace(placeholder, meant)
     assert not re.search(r"\b[A-Z]{3,}\b", words), f"{command}: what does the reader fill in?"
     result = run.run(shlex.split(words), cwd=tmp_path)
+    if words.startswith("kernel-build") and result.returncode == 4:  # the headers of this kernel are not here, or djtap is not root
+        assert "error[DJ4007]" in result.stderr, result
+        return
     assert result.returncode in ((0, 6) if words.startswith("doctor") else (0,)) and result.stdout and "error[" not in result.stderr, result
 
 
