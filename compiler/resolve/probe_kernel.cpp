@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Probe kinds kernel.function(".."), module("..").function("..") and kprobe.function(".."): entries
 // and returns of the running kernel's functions.
-#include <fmt/format.h>
-
-#include <algorithm>
-
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -13,11 +9,7 @@ namespace {
 
 void find_functions(PointQuery& query, SiteKind kind, PointMeaning& meaning) {
   if (!query.modules.is_kernel()) return;  // may be missing: MeantTarget has reported the others
-  const auto search = [kind](size_t index, Module& file, const FunctionPattern& pattern,
-                             std::vector<Site>& sites, SearchTally& tally) {
-    search_functions(index, file, pattern, kind, sites, tally);
-  };
-  find_in_objects(query, *query.component("function"), search, meaning);
+  find_sites(query, name_component(query), kind, meaning);
 }
 
 void find_kernel_entry(PointQuery& query, PointMeaning& meaning) {

@@ -195,7 +195,7 @@ Status write_whole_file(int folder, const std::string& name, const std::string& 
   return os_error("writing " + name, number);
 }
 
-// Removes what was kept for the same kernel, of other sources or headers.
+// Removes the modules that djtap kept before for this kernel: other sources or headers made them.
 void remove_others(const ModuleRecipe& recipe) {
   const fs::path own = recipe.folder;
   std::error_code error;

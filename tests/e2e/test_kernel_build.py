@@ -64,14 +64,14 @@ def test_a_file_for_another_machine(headers, tmp_path, as_nobody):
 
 def test_only_root_keeps_it(headers, as_nobody):
     if os.getuid() == 0 and not as_nobody:
-        pytest.skip("nobody cannot be had")
+        pytest.skip("this user may not become the user nobody")
     said = refused(build(RELEASE, "--headers", headers, prefix=as_nobody))
     assert said == "only root may keep the module in /var/cache/djtap/kernel: run djtap as root, or name a file (-o djtap.ko)"
 
 
 def test_headers_of_the_running_kernel(tmp_path):
     if os.path.exists(f"/lib/modules/{platform.release()}/build"):
-        pytest.skip("they are here")
+        pytest.skip("the headers of this kernel are installed")
     said = refused(build("-o", tmp_path / "x.ko"))
     assert f"/lib/modules/{platform.release()}/build: apt-get install linux-headers-{platform.release()}, or name their folder" in said
     assert os.listdir(tmp_path) == []
@@ -151,6 +151,6 @@ def test_the_doctor_notes_it(doctor):
 
 def test_the_doctor_without_rights(as_nobody):
     if not as_nobody:
-        pytest.skip("this user has none to give up")
+        pytest.skip("this user has no rights to give up")
     told = run.run(["doctor"], prefix=as_nobody)
     assert "note    kernel probes: the kernel needs root; or give -c or -p\n" in told.stdout, told
