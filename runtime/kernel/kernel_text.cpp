@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 
+#include "arch/x86_64/decode.h"
+
 namespace dj {
 
 namespace {
@@ -28,6 +30,17 @@ uint64_t without_int3(std::span<const uint8_t> code) {
   return code.size();
 }
 
+// The same, of the last function of a section: zeros fill the bytes up to the begin of the next
+// one. Instructions end in zeros, too, so only those behind one that leaves are none of it.
+uint64_t without_zeros(std::span<const uint8_t> code) {
+  size_t zeros = code.size();
+  while (zeros > 0 && code[zeros - 1] == 0) zeros--;
+  size_t at = 0;
+  arch::Insn insn;
+  while (at < zeros && arch::decode(code.subspan(at), at, insn)) at += insn.length;
+  return at >= zeros && (insn.leaves() || insn.calls()) ? at : code.size();
+}
+
 }  // namespace
 
 void add_kernel_functions(const std::vector<KernelSymbol>& symbols, uint64_t begin,
@@ -45,11 +58,11 @@ void add_kernel_functions(const std::vector<KernelSymbol>& symbols, uint64_t beg
     if (i + 1 < inside.size() && inside[i + 1]->address != symbol.address)
       next = inside[i + 1]->address;
     if (!names_function(symbol)) continue;
-    uint64_t end = next;
     const auto cut = std::ranges::upper_bound(ends, symbol.address);
-    if (cut != ends.end()) end = std::min(end, *cut);
-    const std::span<const uint8_t> code =
-        text.subspan(symbol.address - begin, end - symbol.address);
+    const bool is_last = cut != ends.end() && *cut <= next;
+    const uint64_t end = is_last ? *cut : next;
+    std::span<const uint8_t> code = text.subspan(symbol.address - begin, end - symbol.address);
+    if (is_last) code = code.first(without_zeros(code));
     elf.add_function(symbol.address, without_int3(code), symbol.name, symbol.is_global());
   }
 }

@@ -16,8 +16,8 @@ namespace dj {
 Status read_kernel_text(const KernelMemory& memory, uint64_t address, std::span<uint8_t> text);
 
 // Adds the functions among `symbols` (sorted by address) that lie in the text at `begin` to `elf`.
-// A function ends where the next symbol begins, or an address of `ends` (sorted), or the text; less
-// the int3 in front of that.
+// A function ends where the next symbol begins, or a section (`ends`: their begins, sorted), or the
+// text; less the padding in front of that: int3, and zeros in front of a section.
 void add_kernel_functions(const std::vector<KernelSymbol>& symbols, uint64_t begin,
                           std::span<const uint8_t> text, const std::vector<uint64_t>& ends,
                           ElfBuilder& elf);

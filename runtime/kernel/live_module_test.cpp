@@ -17,6 +17,7 @@ struct WithModule : SmallKernel {
     put(0x10, {0x0f, 0x1f, 0x44, 0, 0, 0xc3, 0xcc, 0xcc});
     put(0x20, {0xe9});  // jmp one
     put_distance(0x21, kText + 0x10 - 4);
+    put(0x28, {0xe9, 0x10, 0, 0, 0, 0, 0, 0});        // jmp, and zeros up to the next section
     put(0x40, {0xe9, 0, 0, 0, 0, 0x0f, 0xb9, 0xcc});  // a static call's trampoline: jmp outside
     put_distance(0x41, kModule + 0x100000 - 4);
     put(0x50, {0x0f, 0x84});  // je to a label that is no function
@@ -26,17 +27,15 @@ struct WithModule : SmallKernel {
     symbols +=
         "ffffffffc0001010 t first\t[fs_x]\n"
         "ffffffffc0001020 T second\t[fs_x]\n"
+        "ffffffffc0001028 t fourth\t[fs_x]\n"
         "ffffffffc0001040 t __SCT__x\t[fs_x]\n"
         "ffffffffc0001050 t third\t[fs_x]\n"
         "ffffffffc0002010 d datum\t[fs_x]\n"
         "ffffffffc0101000 t of_another\t[another]\n";
-    sections = {{".text", "0xffffffffc0001010"},
-                {".exit.text", "0xffffffffc0001050"},
-                {".data", "0xffffffffc0002000"},
-                {"__bug_table", "0xffffffffc0002100"},
-                {".rodata", "0xffffffffc0002110"},
-                {".init.text", "0xffffffffc0009000"},
-                {".static_call.text", "0xffffffffc0001040"}};
+    sections = {{".text", "0xffffffffc0001010"},       {".text.unlikely", "0xffffffffc0001030"},
+                {".exit.text", "0xffffffffc0001050"},  {".data", "0xffffffffc0002000"},
+                {"__bug_table", "0xffffffffc0002100"}, {".rodata", "0xffffffffc0002110"},
+                {".init.text", "0xffffffffc0009000"},  {".static_call.text", "0xffffffffc0001040"}};
   }
   void put(size_t at, std::initializer_list<uint8_t> bytes) {
     std::copy(bytes.begin(), bytes.end(), module.begin() + ptrdiff_t(at));
@@ -65,6 +64,7 @@ TEST(LiveModule, HasItsFunctionsAndThoseThatItJumpsTo) {
   EXPECT_EQ(listed,
             "ffffffffc0001050 7 LOCAL 1 third\n"
             "ffffffffc0001040 8 LOCAL 1 __SCT__x\n"
+            "ffffffffc0001028 5 LOCAL 1 fourth\n"
             "ffffffffc0001010 6 LOCAL 1 first\n"
             "ffffffffc0001020 5 GLOBAL 1 second\n"
             "ffffffff9a200010 0 GLOBAL ABS one\n"
