@@ -6,6 +6,8 @@
 //   __jump_table        code, target, key: code is a nop or a jump to target, by turns
 //   .static_call_sites  code, key: code is a call, a jump or a nop, whose target changes
 //   __bug_table         code, file, line: code is the ud2 of a WARN() or BUG()
+//
+// __ksymtab and __ksymtab_gpl are alike, and name what modules may use: value, name, namespace.
 #include "compiler/debuginfo/kernel_tables.h"
 
 #include <algorithm>
@@ -173,6 +175,14 @@ void add_kernel_tables(const ObjectFile& elf, ModuleText& text) {
   add_functions_outside(elf, text);
   // Around nothing: detours lie in this region, not beside the kernel's image.
   text.code_space = arch::Space{kModules, kModules, kModules, kModulesEnd};
+}
+
+std::vector<uint64_t> kernel_exports(const ObjectFile& elf) {
+  std::vector<uint64_t> addresses;
+  for (const char* table : {"__ksymtab", "__ksymtab_gpl"})
+    each_entry(elf, table, 12,
+               [&](const TableEntry& entry) { addresses.push_back(entry.named()); });
+  return addresses;
 }
 
 }  // namespace dj

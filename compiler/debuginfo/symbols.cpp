@@ -10,6 +10,7 @@
 
 #include "compiler/debuginfo/dwfl_file.h"
 #include "compiler/debuginfo/go_functions.h"
+#include "compiler/debuginfo/kernel_tables.h"
 #include "compiler/debuginfo/unsized.h"
 #include "compiler/debuginfo/untyped.h"
 
@@ -206,6 +207,8 @@ std::vector<uint64_t> exported_functions(const ObjectFile& elf) {
       addresses.push_back(s.address);
     }
   }
+  const std::vector<uint64_t> to_modules = kernel_exports(elf);
+  addresses.insert(addresses.end(), to_modules.begin(), to_modules.end());
   std::sort(addresses.begin(), addresses.end());
   return addresses;
 }

@@ -39,7 +39,7 @@ SymbolTable read_symbols(const ObjectFile& elf, Ask whom = Ask::Nobody);
 std::vector<Symbol> own_symbols(const ObjectFile& elf);
 // The function symbols that are in no section of the file, by its .symtab: code of other files.
 std::vector<Symbol> functions_outside(const ObjectFile& elf);
-// Addresses of the functions that other objects can bind to, sorted.
+// Addresses of the functions that other objects can bind to, or the kernel's modules; sorted.
 std::vector<uint64_t> exported_functions(const ObjectFile& elf);
 // The data symbol `name` of the file's own tables; 0: none.
 uint64_t find_data_symbol(const ObjectFile& elf, std::string_view name);

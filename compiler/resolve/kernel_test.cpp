@@ -79,7 +79,8 @@ const char* const kKernel = R"(asm(".text\n"
   FUNCTION("vfs_read", ".byte 0x0f,0x1f,0x44,0,0;")
   FUNCTION("vfs_readv", "endbr64; .byte 0x0f,0x1f,0x44,0,0;")
   FUNCTION("vfs_raw", "")
-  FUNCTION("_start", ""));
+  FUNCTION("_start", "")
+  ".section __ksymtab_gpl,\"a\"\n .long vfs_readv - ., 0, 0\n");
 )";
 
 // A file with a kernel's addresses, under the kernel's name.
@@ -108,6 +109,12 @@ TEST(Kernel, WildcardsMeanWhatTheKernelCanTrace) {
   EXPECT_EQ(listed(of_kernel("vfs_read", "return")), "kernel.function(\"vfs_read\").return\n");
   EXPECT_EQ(listed(of_kernel("vfs_read", "call")), "kernel.function(\"vfs_read\")\n");
   EXPECT_EQ(listed(func("vfs_read")), "kernel.function(\"vfs_read\")\n");
+}
+
+TEST(Kernel, ExportsWhatItsTablesName) {
+  EXPECT_EQ(listed(of_kernel("vfs_*", "exported")), "kernel.function(\"vfs_readv\")\n");
+  EXPECT_EQ(listed(of_kernel("vfs_read", "exported")),
+            "DJ3018: vfs_read is not exported (not by EXPORT_SYMBOL)");
 }
 
 TEST(Kernel, SaysWhatItHasNot) {

@@ -46,14 +46,18 @@ void find_place(PointQuery& query, PointMeaning& meaning) {
   }
 }
 
+}  // namespace
+
 void find_exported(PointQuery& query, PointMeaning& meaning) {
-  auto search = [](size_t index, Module& file, const FunctionPattern& pattern,
-                   std::vector<Site>& sites, SearchTally& tally) {
+  const char* const how = query.modules.is_kernel() ? "not by EXPORT_SYMBOL" : "not in .dynsym";
+  auto search = [how](size_t index, Module& file, const FunctionPattern& pattern,
+                      std::vector<Site>& sites, SearchTally& tally) {
     const size_t before = sites.size();
     search_functions(index, file, pattern, SiteKind::Entry, sites, tally);
     if (const size_t found = sites.size() - before) {
-      tally.missing = found == 1 ? function_of(sites.back()) + " is not exported (not in .dynsym)"
-                                 : fmt::format("none of {} functions is exported", found);
+      tally.missing = found == 1
+                          ? fmt::format("{} is not exported ({})", function_of(sites.back()), how)
+                          : fmt::format("none of {} functions is exported", found);
     }
     std::erase_if(sites, [&](const Site& site) {
       return site.module == index && !file.exports(site.function_begin);
@@ -61,6 +65,8 @@ void find_exported(PointQuery& query, PointMeaning& meaning) {
   };
   find_in_objects(query, name_component(query), search, meaning);
 }
+
+namespace {
 
 // Of scripts, compiler/tapset/latency.h makes .return; here it is listed.
 void find_latency(PointQuery& query, PointMeaning& meaning) {

@@ -20,10 +20,15 @@ void find_kernel_return(PointQuery& query, PointMeaning& meaning) {
   find_functions(query, SiteKind::Return, meaning);
 }
 
+void find_kernel_exported(PointQuery& query, PointMeaning& meaning) {
+  if (query.modules.is_kernel()) find_exported(query, meaning);
+}
+
 constexpr ProbeKind kKernelKinds[] = {
     {"<kernel>", find_kernel_entry},
     {"<kernel>.call", find_kernel_entry},
     {"<kernel>.return", find_kernel_return},
+    {"<kernel>.exported", find_kernel_exported},
 };
 
 }  // namespace

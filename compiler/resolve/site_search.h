@@ -70,6 +70,9 @@ bool find_in_objects(PointQuery& query, const ast::Component& argument, const Se
 bool find_sites(PointQuery& query, const ast::Component& argument, SiteKind kind,
                 PointMeaning& meaning);
 
+// The entries of the functions among them that other objects can bind to.
+void find_exported(PointQuery& query, PointMeaning& meaning);
+
 // The inlined copies of the functions that the point names.
 void find_inlined_copies(PointQuery& query, PointMeaning& meaning);
 

@@ -92,6 +92,8 @@ Result<std::vector<uint8_t>> LiveKernel::kernel() const {
       {"__jump_table", "__start___jump_table", "__stop___jump_table", false},
       {".static_call_sites", "__start_static_call_sites", "__stop_static_call_sites", false},
       {"__bug_table", "__start___bug_table", "__stop___bug_table", false},
+      {"__ksymtab", "__start___ksymtab", "__stop___ksymtab", false},
+      {"__ksymtab_gpl", "__start___ksymtab_gpl", "__stop___ksymtab_gpl", false},
   };
   Parts types = {{".BTF", "__start_BTF", "__stop_BTF", false}};  // /sys/kernel/btf/vmlinux has them
   for (Parts* parts : {&code, &constants, &tables, &types})

@@ -23,8 +23,9 @@ namespace {
 
 constexpr uint64_t kMostSectionBytes =
     64 << 20;  // of a section: the largest modules have some megabytes
-constexpr const char* kTables[] = {"__ex_table", "__jump_table", ".static_call_sites",
-                                   "__bug_table", ".rodata"};
+constexpr const char* kTables[] = {"__ex_table",  "__jump_table", ".static_call_sites",
+                                   "__bug_table", "__ksymtab",    "__ksymtab_gpl",
+                                   ".rodata"};
 
 bool is_text(const std::string& section) {
   const bool names_text = section.starts_with(".text") || section.ends_with(".text") ||

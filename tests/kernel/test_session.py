@@ -71,9 +71,12 @@ def test_reports_while_it_counts(djtap):
 
 
 @LAST
-def test_lists_and_dry_runs(djtap):
+def test_lists_and_dry_runs(guest, djtap):
     status, output = djtap("-l", 'kernel.function("vfs_rea*")')
     assert status == 0 and {'kernel.function("vfs_read")', 'kernel.function("vfs_readv")'} <= set(output.splitlines()), output
+    status, output = djtap("-l", 'kernel.function("vfs_*").exported')
+    exported = {f'kernel.function("{name}")' for name in guest.run("sed -n 's/.* __ksymtab_\\(vfs_.*\\)/\\1/p' /proc/kallsyms")[1].split()}
+    assert status == 0 and len(exported) > 20 and set(output.splitlines()) == exported, output
     status, output = djtap("-n", "-e", 'probe kernel.function("vfs_read") { count++ }')
     assert status == 0 and re.search(r"^ffffffff\w+ e vfs_read\+\S+ kernel \[OPTIMIZED\]$", output, re.M) and "the kernel was not changed" in output, output
     status, output = djtap("--probes", "-e", 'probe func("vfs_read") { count++ }', "-T", 0.01)
