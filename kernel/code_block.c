@@ -66,7 +66,7 @@ void dj_code_free(struct dj_code_block *block)
 		return;
 	/* The next owner of these pages must be able to write, and must not execute. */
 	if (static_call(dj_pages_nx)(base, pages) || static_call(dj_pages_rw)(base, pages))
-		pr_err("djtap: %zu bytes at %px stay read-only, and are not freed\n", block->bytes, block->base);
+		pr_err("djtap: %zu bytes of code stay read-only, and are not freed\n", block->bytes);
 	else
 		vfree(block->base);
 	block->base = NULL;
