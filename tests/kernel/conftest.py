@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Fixtures: a guest for each of Debian's kernels, booted once, and djtap's module in it. A kernel that complained is an error of its last test."""
+import contextlib
 import json
 import shlex
 
@@ -9,22 +10,41 @@ from support import guest as guests
 from support import paths
 
 
+@pytest.fixture(scope="session")
+def guests_by_series():
+    """The guests that run, by their kernel's series. They stay to the end, as tests of other files need them again."""
+    with contextlib.ExitStack() as ends:
+        running = {}
+
+        def boot(series):
+            if series not in running or not running[series].is_running():
+                running[series] = ends.enter_context(guests.Guest(series))
+            return running[series]
+        yield boot
+        assert [complaint for guest in running.values() for complaint in guest.new_complaints()] == []
+
+
 @pytest.fixture(scope="session", params=guests.SERIES)
-def guest(request):
+def guest(request, guests_by_series):
     """A booted kernel that all tests share."""
     try:
-        booted = guests.Guest(request.param)
+        return guests_by_series(request.param)
     except guests.Unavailable as why:
         pytest.skip(str(why))
-    with booted:
-        yield booted
-        assert booted.new_complaints() == []
+
+
+@pytest.fixture(scope="session", name="modules")
+def modules_by_release():
+    """Built modules by their kernel's release."""
+    return {}
 
 
 @pytest.fixture(scope="session")
-def built(guest, tmp_path_factory):
+def built(guest, modules, tmp_path_factory):
     """The module, built for the guest's kernel."""
-    return guests.djtap_module(guest.tree, tmp_path_factory.mktemp(f"module-{guest.release}"))
+    if guest.release not in modules:
+        modules[guest.release] = guests.djtap_module(guest.tree, tmp_path_factory.mktemp(f"module-{guest.release}"))
+    return modules[guest.release]
 
 
 @pytest.fixture

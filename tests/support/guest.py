@@ -136,8 +136,11 @@ class Guest:
                 self._check(end)
                 time.sleep(0.05)
 
+    def is_running(self):
+        return self.qemu.poll() is None
+
     def _check(self, end):
-        if self.qemu.poll() is not None:
+        if not self.is_running():
             raise GuestDied(f"QEMU ended with {self.qemu.returncode}\n{(self.folder / 'qemu').read_text()}{self.console()[-3000:]}")
         if time.monotonic() > end:
             raise GuestDied(f"the guest does not answer\n{self.console()[-3000:]}")
