@@ -240,8 +240,8 @@ class Background:
         """Such a victim has called its functions again and again until `tracer` has said `pattern`; how often."""
         calls = 0
         while not re.search(pattern, tracer.stdout) and calls < 100_000_000:
-            self.order("call 500000", "called: 500000")
-            calls += 500_000
+            self.order("call 20000", "called: 20000")
+            calls += 20_000
             tracer.stderr_so_far()
         return calls
 
