@@ -12,6 +12,7 @@
 #include "compiler/resolve/many_places.h"
 #include "compiler/stages/print_ast.h"
 #include "runtime/command/options.h"
+#include "runtime/run/clean_processes.h"
 #include "runtime/run/compile_for.h"
 #include "runtime/run/debug_servers.h"
 #include "runtime/run/doctor/doctor.h"
@@ -70,12 +71,12 @@ int serve_editor(const Options& options) {
   return serve_scripts(options.script, options.target, options.messages.many);
 }
 
-int clean_process(const Options& options, int pid) {
+int clean(const Options& options) {
   TargetChoices target;
-  target.pid = pid;
+  target.pid = options.action.clean.pid;
   target.trusted = options.target.trusted;
-  if (auto code = give_up_rights(target, needed_files(options))) return *code;
-  return clean_left_behind(pid);
+  return target.pid ? clean_one(target, needed_files(options))
+                    : clean_all(target, needed_files(options));
 }
 
 // What is wrong with a script, where a word that nothing knows may be a missing tapset's macro.
@@ -238,7 +239,7 @@ int run(const Options& options) {
     return print_result(explain(*action.explain), [&](const Error& error) {
       return fail_usage(options.line, {"DJ0003", "--explain", error.message, {}, ""});
     });
-  if (action.clean) return clean_process(options, *action.clean);
+  if (action.clean.wanted) return clean(options);
   if (action.kernel_build.wanted)
     return build_for_kernel(action.kernel_build, options.report.output_path);
   if (action.doctor)

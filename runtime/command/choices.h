@@ -124,9 +124,15 @@ struct KernelBuildChoices {
   std::string headers;  // --headers FOLDER; empty: those of /lib/modules
 };
 
+// CleanChoices says what `djtap clean` cleans.
+struct CleanChoices {
+  bool wanted = false;
+  std::optional<int> pid;  // empty: all processes
+};
+
 // ActionChoices says what djtap does other than a session of a script.
 struct ActionChoices {
-  std::optional<int> clean;            // clean PID
+  CleanChoices clean;                  // clean [PID]
   bool doctor = false;                 // doctor [PROGRAM]: makes TargetChoices::command of it
   bool doctor_json = false;            // doctor --json
   KernelBuildChoices kernel_build;     // kernel-build [RELEASE]

@@ -241,7 +241,7 @@ void take_program(Options& options, std::vector<std::string> program) {
 }
 
 void check_together(Options& options, std::vector<std::string> words) {
-  if (options.action.clean) return;
+  if (options.action.clean.wanted) return;
   if (options.action.doctor) return check_doctor(options);
   if (options.action.kernel_build.wanted) return check_kernel_build(options);
   check_stress(options, words);

@@ -36,7 +36,6 @@ struct Words {
   std::vector<std::string> program;     // of doctor, with its arguments
   bool no_optimize = false;
   bool help = false;
-  bool clean = false;
 };
 
 // For CLI11, which wants to hear a text.
@@ -268,10 +267,11 @@ void add_commands(CLI::App& app, Options& options, Words& words, const std::stri
   const auto add = [&](const char* name, const char* takes, const char* what) {
     return app.add_subcommand(name, what)->footer(takes)->fallthrough()->disabled(first != name);
   };
-  CLI::App* clean =
-      add("clean", "PID", "take out what a killed djtap left in a process and its children");
-  clean->add_option("PID", options.action.clean, "the process")->check(above_zero("clean"));
-  clean->callback([&words] { words.clean = true; });
+  CLI::App* clean = add("clean", "[PID]",
+                        "take out what djtaps that were killed have left, in a process and its "
+                        "children or in all");
+  clean->add_option("PID", options.action.clean.pid, "the process")->check(above_zero("clean"));
+  clean->callback([&options] { options.action.clean.wanted = true; });
   CLI::App* doctor = add("doctor", "[PROGRAM | -p PID]",
                          "say what of djtap works here and with this target, what does not, and "
                          "the way out of each; --json: as one object");
@@ -388,8 +388,6 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     options.action.script_help = words.help && (options.script.text || !words.positional.empty());
     if (words.help && !options.action.script_help) throw CLI::CallForHelp();
     if (options.action.version) return options;
-    if (words.clean && !options.action.clean)
-      throw UsageError{"DJ0002", "clean", "clean needs a process: djtap clean PID", {}, ""};
     take_program(options, std::move(words.program));
     const std::vector<std::string> strangers = without_stap_options(options, app.remaining());
     const bool has_script =

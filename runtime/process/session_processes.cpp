@@ -53,6 +53,11 @@ bool has_memory(pid_t pid, uint64_t inode) {
   return maps.ok() && shares_memory(maps.value(), inode);
 }
 
+bool has_session_memory(pid_t pid) {
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  return maps.ok() && std::ranges::any_of(maps.value(), is_session_memory);
+}
+
 namespace {
 
 bool descends(pid_t pid, pid_t target) {
@@ -123,6 +128,20 @@ std::vector<pid_t> find_session_processes(uint64_t inode) {
     look_at = processes_since(before, last);
   }
   return {processes.begin(), processes.end()};
+}
+
+std::vector<pid_t> find_probed_processes() {
+  struct stat own = {};
+  const bool known = stat("/proc/self/exe", &own) == 0;
+  std::vector<pid_t> probed;
+  for (const pid_t pid : all_processes()) {
+    struct stat program = {};
+    const bool is_djtap = known && stat_program(pid, &program) && program.st_dev == own.st_dev &&
+                          program.st_ino == own.st_ino;
+    if (pid != getpid() && !is_djtap && has_session_memory(pid)) probed.push_back(pid);
+  }
+  std::ranges::sort(probed);
+  return probed;
 }
 
 namespace {

@@ -23,6 +23,13 @@ bool has_memory(pid_t pid, uint64_t inode);
 // without djtap itself and zombies.
 std::vector<pid_t> find_session_processes(uint64_t inode);
 
+// Whether a process has a file of any session mapped. False also if djtap may not read its maps.
+bool has_session_memory(pid_t pid);
+
+// Returns the processes for which has_session_memory() is true, ascending; without those that run
+// this djtap's own program, which map what they share with their targets.
+std::vector<pid_t> find_probed_processes();
+
 pid_t parent_of(pid_t pid);  // 0: there is no such process
 
 // Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Each prints what the room below answers.
+// Prints what the room below answers.
 #include "runtime/run/without_session.h"
 
 #include "compiler/base/object_point.h"
 #include "compiler/debuginfo/text.h"
-#include "runtime/clean/clean.h"
 #include "runtime/kernel/running_kernel.h"
 #include "runtime/patch/coverage.h"
 #include "runtime/run/show.h"
@@ -23,8 +22,6 @@ int show_kernel_coverage() {
 }
 
 }  // namespace
-
-int clean_left_behind(int pid) { return print_result(clean_command(pid), fail_attach); }
 
 int show_coverage(const std::string& path) {
   if (path == kKernelPath) return show_kernel_coverage();

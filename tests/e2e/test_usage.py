@@ -91,7 +91,6 @@ ALONE = {
     "no target": (["--stress"], "DJ0004", '--stress needs a process (-c, -p or --) or "kernel", or --coverage FILE without a process', "--stress", ALL),
     "no pattern": (["--stress", 'a"b', "--", "ls"], "DJ0003", '--stress takes a pattern of functions: "libc.so.6!*"', "--stress 'a\"b'", ALL),
     "no code": (["--explain", "DJ9999"], "DJ0003", "there is no code DJ9999; near it are DJ5911, DJ5912, DJ5913", "--explain DJ9999", ALL),
-    "clean nobody": (["clean"], "DJ0002", "clean needs a process: djtap clean PID", "clean", ALL),
     "clean what": (["clean", "x"], "DJ0003", "clean takes a whole number above 0, not x", "clean x", ALL),
     "a doctor for a script": (["doctor", "-e", EXIT], "DJ0004", "doctor takes no script, and nothing else that one may ask for", "doctor", ALL),
     "a doctor for a list": (["doctor", "-l", 'func("*")'], "DJ0004", "doctor takes no script, and nothing else that one may ask for", "doctor", ALL),

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Parents come first: what is forked from a process is cleaned with it.
+#include "runtime/run/clean_processes.h"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <functional>
+
+#include "compiler/base/printable.h"
+#include "runtime/clean/clean.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/session_processes.h"
+#include "runtime/run/show.h"
+
+namespace dj {
+
+namespace {
+
+// Returns its exit code.
+Result<int> in_child(const std::function<int()>& run) {
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) return os_error("cannot fork");
+  if (child == 0) {
+    const int exit_code = run();
+    std::fflush(nullptr);
+    _exit(exit_code);
+  }
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0) {
+    if (errno != EINTR) return os_error("cannot wait for a child");
+  }
+  return WIFEXITED(status) ? WEXITSTATUS(status) : int{kExitAttach};
+}
+
+int clean_unless_held(const TargetChoices& target, const NeededFiles& files) {
+  if (const auto code = give_up_rights(target, files)) return *code;
+  const Status unheld = check_unheld(*target.pid);
+  if (unheld.ok()) return print_result(clean_command(*target.pid), fail_attach);
+  show(printable(unheld.error().message) + "\n");
+  return kExitOk;
+}
+
+}  // namespace
+
+int clean_one(const TargetChoices& target, const NeededFiles& files) {
+  if (const auto code = give_up_rights(target, files)) return *code;
+  return print_result(clean_command(*target.pid), fail_attach);
+}
+
+int clean_all(const TargetChoices& target, const NeededFiles& files) {
+  int exit_code = kExitOk;
+  size_t found = 0;
+  for (const pid_t pid : find_probed_processes()) {
+    if (!has_session_memory(pid)) continue;  // cleaned with its parent
+    found++;
+    TargetChoices one = target;
+    one.pid = pid;
+    const Result<int> cleaned = in_child([&] { return clean_unless_held(one, files); });
+    if (!cleaned.ok()) return fail_attach(cleaned.error());
+    exit_code = std::max(exit_code, cleaned.value());
+  }
+  if (found == 0) show("no process has anything of djtap's\n");
+  return exit_code;
+}
+
+}  // namespace dj
