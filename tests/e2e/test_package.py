@@ -47,7 +47,7 @@ def test_names_and_dependencies(packages):
     assert packages["djtap"].name == f"djtap_{VERSION}_amd64.deb" and packages["djtap-dbgsym"].name == f"djtap-dbgsym_{VERSION}_amd64.ddeb"
     fields = subprocess.run(["dpkg-deb", "-f", packages["djtap"]], capture_output=True, text=True, check=True).stdout
     depends = re.search(r"^Depends: (.*)$", fields, re.M)[1]
-    for library in (r"libc6 \(>= ", r"libdw1 \(>= ", r"libllvm\d+", r"liblua5\.4", r"libstdc\+\+6"):
+    for library in (r"libc6 \(>= ", r"libbpf1 \(>= ", r"libdw1 \(>= ", r"libllvm\d+", r"liblua5\.4", r"libstdc\+\+6"):
         assert re.search(library, depends), depends
 
 
