@@ -10,6 +10,7 @@
 
 #include "compiler/base/object_point.h"
 #include "compiler/base/printable.h"
+#include "compiler/resolve/kernel_variables.h"
 #include "compiler/resolve/module_set.h"
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/resolve/site_search.h"
@@ -45,8 +46,8 @@ std::string quoted(const std::string& name) {
 
 // `version`: which one of its name the function is; empty: no other is listed.
 std::string line_of(const Site& site, Module& file, const std::string& version, bool with_source,
-                    bool with_variables) {
-  DebugInfo* info = with_source || with_variables ? file.debug_info() : nullptr;
+                    const std::string& variables) {
+  DebugInfo* info = with_source ? file.debug_info() : nullptr;
   std::string name = quoted(site.function);
   if (!version.empty()) {
     name += "@" + version;
@@ -63,10 +64,7 @@ std::string line_of(const Site& site, Module& file, const std::string& version, 
       site.listed.empty()
           ? fmt::format("{}.{}(\"{}\"){}", object_point(file.path()), kind, name, suffix)
           : fmt::format("{}.{}", object_point(file.path()), site.listed.str());
-  if (with_variables && info) {
-    line += variables_text(*info, site);
-  }
-  return printable(line) + "\n";
+  return printable(line + variables) + "\n";
 }
 
 // How many of the sites are of functions of that name, by object and name.
@@ -89,6 +87,12 @@ std::vector<std::string> forms_with_wildcards(const ast::ProbePoint& point) {
 std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& files,
                  bool with_variables, Diags& diags) {
   ModuleSet modules(files);
+  KernelVariables of_kernel(files);
+  const auto variables_of = [&](const Site& site, Module& file) -> std::string {
+    if (files.is_kernel) return of_kernel.text(site, file);
+    DebugInfo* info = file.debug_info();
+    return info ? variables_text(*info, site) : "";
+  };
   std::string out;
   for (const ast::ProbePoint& point : points) {
     const std::vector<std::string> forms = forms_with_wildcards(point);
@@ -108,16 +112,17 @@ std::string list(const std::vector<ast::ProbePoint>& points, const TargetFiles& 
     }
     name_functions(meaning.sites, [&](ModuleId id) -> Module& { return *modules.open(id); });
     distinguish(meaning.sites, modules);
-    const bool with_source = meaning.sites.size() <= kSourceLinesUpTo;
+    const bool with_source = with_variables || meaning.sites.size() <= kSourceLinesUpTo;
     const NameCounts counts = count_names(meaning.sites);
     for (const Site& site : meaning.sites) {
       Module& file = *modules.open(site.module);
       const bool is_one_of_several = counts.at({site.module, site.symbol}) > 1;
       out += line_of(site, file,
                      is_one_of_several ? file.version_at(site.function_begin, site.symbol) : "",
-                     with_source, with_variables);
+                     with_source, with_variables ? variables_of(site, file) : "");
     }
   }
+  if (!points.empty()) of_kernel.warn_if_none(points.front().span, diags);
   return out;
 }
 

@@ -29,8 +29,9 @@ using CompileHeaders = std::function<Result<std::string>(const std::string& head
 struct TargetFiles {
   std::vector<std::string>
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
-  bool has_target = false;  // false: there are no such objects
-  bool is_kernel = false;   // modules[0] is the kernel, and the others are its modules
+  bool has_target = false;   // false: there are no such objects
+  bool is_kernel = false;    // modules[0] is the kernel, and the others are its modules
+  std::string kernel_types;  // the folder of its BTF files (compiler/btf/kernel_types.h)
   // Of a process: whether the running kernel has a function of that name; may be empty.
   std::function<bool(const std::string& name)> is_in_kernel;
   std::vector<MappedFile> mapped;

@@ -16,6 +16,7 @@ namespace dj {
 struct KernelFiles {
   std::string symbols = "/proc/kallsyms", memory = "/proc/kcore", notes = "/sys/kernel/notes";
   std::string loaded = "/proc/modules", modules = "/sys/module";
+  std::string types = "/sys/kernel/btf";
 };
 
 class LiveKernel {

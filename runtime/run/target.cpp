@@ -12,6 +12,7 @@
 #include "compiler/base/counted.h"
 #include "compiler/base/found_files.h"
 #include "compiler/resolve/probe_kind.h"
+#include "runtime/kernel/live_kernel.h"
 #include "runtime/kernel/running_kernel.h"
 #include "runtime/output/messages.h"
 #include "runtime/process/file_reader.h"
@@ -146,6 +147,7 @@ TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers
   files.printers = printers;
   files.has_target = target.is_there();
   files.is_kernel = target.kernel.has_value();
+  if (files.is_kernel) files.kernel_types = KernelFiles().types;
   if (target.process) files.is_in_kernel = is_kernel_function;
   files.modules = module_paths(target.modules());
   files.open_paths = files.modules;

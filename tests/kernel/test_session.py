@@ -83,6 +83,39 @@ def test_lists_and_dry_runs(guest, djtap):
     assert status == 0 and "vfs_read" in output and "[OPTIMIZED]" in output, output
 
 
+# As the kernel's headers declare them, with the names of the definitions.
+PROTOTYPES = """
+kernel.function("vfs_read") $file:struct file* $buf:char* $count:size_t $pos:loff_t*
+kernel.function("vfs_write").return $return:ssize_t $file:struct file* $buf:const char* $count:size_t $pos:loff_t*
+kernel.function("ksys_read") $fd:unsigned int $buf:char* $count:size_t
+kernel.function("do_sys_openat2").return $return:long int $dfd:int $filename:const char* $how:struct open_how*
+kernel.function("vfs_getattr") $path:const struct path* $stat:struct kstat* $request_mask:u32 $query_flags:unsigned int
+kernel.function("filp_open").return $return:struct file* $filename:const char* $flags:int $mode:umode_t
+kernel.function("on_each_cpu_cond_mask") $cond_func:smp_cond_func_t $func:smp_call_func_t $info:void* $wait:bool $mask:const struct cpumask*
+kernel.function("_printk").return $return:int $fmt:const char*
+kernel.function("do_exit").return $code:long int
+kernel.function("schedule").return
+module("9p").function("v9fs_file_open").return $return:int $inode:struct inode* $file:struct file*
+"""
+OF_RELEASE = {
+    "6.1": """kernel.function("kmem_cache_alloc").return $return:void* $s:struct kmem_cache* $gfpflags:gfp_t
+kernel.function("bus_for_each_dev") $bus:struct bus_type* $start:struct device* $data:void* $fn:int (*)(struct device*, void*)
+""",
+    "6.12": """kernel.function("kmem_cache_alloc_noprof").return $return:void* $s:struct kmem_cache* $gfpflags:gfp_t
+kernel.function("bus_for_each_dev") $bus:const struct bus_type* $start:struct device* $data:void* $fn:int (*)(struct device*, void*)
+""",
+}
+
+
+def test_lists_what_functions_take_and_return(guest):
+    """One reading of the kernel for all of them; the module is not needed."""
+    series = next(name for name in guests.SERIES if guest.release.startswith(f"{name}."))
+    expected = (PROTOTYPES + OF_RELEASE[series]).strip().splitlines()
+    points = ", ".join(line.partition(" $")[0] for line in expected)
+    status, output = guest.run(f"cd {paths.ROOT} && {paths.DJTAP} -L {shlex.quote(points)}")
+    assert status == 0 and output.splitlines() == expected, output
+
+
 WRONG = {
     "a name that it has not": (['probe kernel.function("vfs_raed") { n++ }'], 3, "DJ3004", 'did you mean "vfs_read"'),
     "code in the kernel": (['probe kernel.function("vfs_read") { println(1) }'], 3, "DJ3024", "< count++ >"),
