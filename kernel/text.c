@@ -238,7 +238,10 @@ static void ask_kernel(u64 address, struct dj_place *about)
 	}
 }
 
-/* Makes `here` the facts of the text around an address: the kernel's own, as they were, or those of a live module. */
+/*
+ * Makes `here` the facts of the text around an address: the kernel's own, as they were, or those of a live module.
+ * Gives 0 or -ENOMEM; `here` has no table of fixed places then.
+ */
 static int look_around(u64 address, const struct dj_facts *kernel, struct dj_facts *here)
 {
 	struct module *module;
@@ -265,7 +268,7 @@ static int verify_all(struct set *set, const struct djtap_site *sites, const str
 	u64 end = 0;
 	u32 i;
 
-	for (i = 0; i < arm->site_count && !error; i++) {
+	for (i = 0; i < arm->site_count; i++) {
 		struct place *place = &set->places[i];
 		struct dj_place about;
 
@@ -276,6 +279,8 @@ static int verify_all(struct set *set, const struct djtap_site *sites, const str
 		memcpy(place->old, sites[i].original, DJTAP_WINDOW);
 		ask_kernel(place->address, &about);
 		error = look_around(place->address, kernel, &here);
+		if (error)
+			break;
 		place->answer = dj_verify(&sites[i], copies, arm->copy_count, &here, &about, place->new);
 		if (place->answer == DJTAP_ARMED && (place->address < end || overlaps(place, sets)))
 			place->answer = DJTAP_OVERLAPS;
