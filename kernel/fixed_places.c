@@ -33,14 +33,19 @@ static const struct table tables[] = {
 	{ "__start___bug_table", "__stop___bug_table", OF_MODULE(bug_table, num_bugs), sizeof(struct bug_entry), 2 },
 };
 
-/* Gives the length of a place. A static key has a jump or nop of two or five bytes. */
+/*
+ * Gives the length of a place. Static keys have a jump or nop of two or five bytes, static calls a branch or nop of
+ * five bytes, or (6.3) a conditional jump of six.
+ */
 static unsigned int place_bytes(const struct table *table, unsigned long address)
 {
-	u8 first;
+	u8 code[2];
 
-	if (table->place_bytes == 5 && !copy_from_kernel_nofault(&first, (void *)address, 1))
-		return first == 0xeb || first == 0x66 ? 2 : 5;
-	return table->place_bytes;
+	if (table->place_bytes != 5 || copy_from_kernel_nofault(code, (void *)address, sizeof(code)))
+		return table->place_bytes;
+	if (code[0] == 0xeb || (code[0] == 0x66 && code[1] == 0x90))
+		return 2;
+	return code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? 6 : 5;
 }
 
 static size_t read_table(const struct table *table, unsigned long at, unsigned long end, struct dj_range *to)

@@ -19,7 +19,7 @@ struct dj_range {
 	__u64 begin, end;
 };
 
-#define DJ_FIXED_BYTES 5	/* of the longest fixed place */
+#define DJ_FIXED_BYTES 6	/* of the longest fixed place */
 
 /* What the places of one text are checked against. */
 struct dj_facts {
