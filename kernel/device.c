@@ -248,11 +248,12 @@ static int __init djtap_init(void)
 		error = dj_traps_begin();
 	if (error)
 		return error;
+	register_module_notifier(&module_notifier);	/* cannot fail; a session can begin right behind misc_register() */
 	error = misc_register(&device);
-	if (error)
+	if (error) {
+		unregister_module_notifier(&module_notifier);
 		dj_traps_end();
-	else
-		register_module_notifier(&module_notifier);	/* cannot fail, and there are no places yet */
+	}
 	return error;
 }
 
