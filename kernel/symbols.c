@@ -4,6 +4,11 @@
 
 #include <linux/kprobes.h>
 #include <linux/module.h>
+#if __has_include(<linux/execmem.h>)	/* since 6.10 */
+#include <linux/execmem.h>
+#else
+#define EXECMEM_MODULE_DATA 0	/* such a kernel has module_alloc instead */
+#endif
 
 typedef unsigned long dj_lookup_t(const char *name);
 typedef void *dj_alloc_by_size_t(unsigned long bytes);
@@ -65,7 +70,7 @@ static int find_alloc(void)
 		static_call_update(dj_alloc_by_size, (dj_alloc_by_size_t *)by_size);
 		return 0;
 	}
-	allocates_by_type = true;	/* since 6.10 */
+	allocates_by_type = true;
 	return DJ_FIND(dj_alloc_by_type,,, "execmem_alloc", NULL);
 }
 
@@ -86,9 +91,10 @@ int dj_find_symbols(void)
 	return missing || !dj_text_mutex || !dj_text_begin || !dj_text_end ? -ENOENT : 0;
 }
 
+/* The type is a module's data, which lies beside its text: from 6.13 on, memory for text may be read-only at once. */
 void *dj_alloc_code(unsigned long bytes)
 {
 	if (allocates_by_type)
-		return static_call(dj_alloc_by_type)(0 /* EXECMEM_DEFAULT: a module's text */, bytes);
+		return static_call(dj_alloc_by_type)(EXECMEM_MODULE_DATA, bytes);
 	return static_call(dj_alloc_by_size)(bytes);
 }
