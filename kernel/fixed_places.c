@@ -100,10 +100,8 @@ static bool find_table(const struct table *table, const struct module *module, s
 		found->end = found->begin + *(u32 *)((void *)module + table->count) * table->entry_bytes;
 		return true;
 	}
-	found->begin = dj_symbol(table->begin);
-	found->end = dj_symbol(table->end);
-	if (!found->begin || found->end < found->begin)
-		pr_err("djtap: this kernel has no %s\n", table->begin);
+	found->begin = dj_needed_symbol(table->begin, NULL);
+	found->end = dj_needed_symbol(table->end, NULL);
 	return found->begin && found->end >= found->begin;
 }
 

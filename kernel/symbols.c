@@ -43,8 +43,7 @@ static int find_lookup(void)
 	return 0;
 }
 
-/* The first of the names that the kernel has; 0 with a line in the log: it has none of them. */
-static unsigned long find(const char *name, const char *later_name)
+unsigned long dj_needed_symbol(const char *name, const char *later_name)
 {
 	unsigned long address = dj_symbol(name);
 
@@ -56,7 +55,7 @@ static unsigned long find(const char *name, const char *later_name)
 }
 
 #define DJ_FIND(id, gives, takes, name, later_name) ({		\
-	unsigned long address_ = find(name, later_name);	\
+	unsigned long address_ = dj_needed_symbol(name, later_name);	\
 	if (address_)						\
 		static_call_update(id, (id##_t *)address_);	\
 	!address_;						\
@@ -85,9 +84,9 @@ int dj_find_symbols(void)
 	missing = find_alloc();
 #define DJ_MISSING(...) missing += DJ_FIND(__VA_ARGS__);
 	DJ_UNEXPORTED(DJ_MISSING)
-	dj_text_mutex = (struct mutex *)find("text_mutex", NULL);
-	dj_text_begin = find("_stext", NULL);
-	dj_text_end = find("_etext", NULL);
+	dj_text_mutex = (struct mutex *)dj_needed_symbol("text_mutex", NULL);
+	dj_text_begin = dj_needed_symbol("_stext", NULL);
+	dj_text_end = dj_needed_symbol("_etext", NULL);
 	return missing || !dj_text_mutex || !dj_text_begin || !dj_text_end ? -ENOENT : 0;
 }
 

@@ -40,6 +40,9 @@ int dj_find_symbols(void);
 /* Gives the address of a symbol of the kernel; 0: it has none of that name. */
 unsigned long dj_symbol(const char *name);
 
+/* The same, of the first of two names that the kernel has; 0 with a line in the log: it has neither. */
+unsigned long dj_needed_symbol(const char *name, const char *later_name);
+
 /* Gives memory for code within 2 GB of the kernel's, writable; NULL: there is none. vfree() takes it. */
 void *dj_alloc_code(unsigned long bytes);
 

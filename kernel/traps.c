@@ -59,7 +59,7 @@ int dj_traps_begin(void)
 	ways[0] = dj_symbol("__rcu_read_lock");
 	ways[1] = dj_symbol("__rcu_read_unlock");
 	ways[2] = dj_symbol("rcu_read_unlock_special");
-	chain = (struct atomic_notifier_head *)dj_symbol("die_chain");
+	chain = (struct atomic_notifier_head *)dj_needed_symbol("die_chain", NULL);
 	return chain ? register_die_notifier(&notifier) : -ENOENT;
 }
 
