@@ -89,7 +89,8 @@ Status check_config(const std::string& config, const std::string& release) {
   };
   constexpr Needed kNeeded[] = {{"CONFIG_MODULES", "modules"},
                                 {"CONFIG_KPROBES", "kprobes"},
-                                {"CONFIG_KALLSYMS", "names of its functions"}};
+                                {"CONFIG_KALLSYMS", "names of its functions"},
+                                {"CONFIG_KALLSYMS_ALL", "names of its data"}};
   for (const Needed& needed : kNeeded) {
     if (config_value(config, needed.option) != "y")
       return Error{

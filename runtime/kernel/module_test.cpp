@@ -95,7 +95,7 @@ class ModuleTest : public ::testing::Test {
       "cat Kbuild device.c > djtap.ko; env > env; echo \"$@\" >> env; cp env \"${0%/*}/../env\"";
   static constexpr const char* kConfig =
       "#\n# Automatically generated\n#\nCONFIG_CC_VERSION_TEXT=\"gcc-77 (Test) 77.1\"\n"
-      "CONFIG_MODULES=y\nCONFIG_KPROBES=y\nCONFIG_KALLSYMS=y\n";
+      "CONFIG_MODULES=y\nCONFIG_KPROBES=y\nCONFIG_KALLSYMS=y\nCONFIG_KALLSYMS_ALL=y\n";
 
   std::string root_, path_ = getenv("PATH");
   ModuleFiles files_;
@@ -194,7 +194,8 @@ TEST_F(ModuleTest, HeadersThatAreMissingOrOthers) {
 }
 
 TEST_F(ModuleTest, AKernelWithoutWhatItNeeds) {
-  for (const std::string option : {"CONFIG_MODULES", "CONFIG_KPROBES", "CONFIG_KALLSYMS"}) {
+  for (const std::string option :
+       {"CONFIG_MODULES", "CONFIG_KPROBES", "CONFIG_KALLSYMS", "CONFIG_KALLSYMS_ALL"}) {
     write_config(option + "=y\n");
     EXPECT_THAT(recipe_error(), AllOf(StartsWith("kernel 9.8.7-test has no "),
                                       HasSubstr("(" + option + "), which djtap needs")));

@@ -15,7 +15,7 @@ from support import paths, run
 from test_progress import errors_on_terminal
 
 RELEASE = "9.8.7-test"
-CONFIG = '#\nCONFIG_CC_VERSION_TEXT="gcc-77 (Test) 77.1"\nCONFIG_MODULES=y\nCONFIG_KPROBES=y\nCONFIG_KALLSYMS=y\n'
+CONFIG = '#\nCONFIG_CC_VERSION_TEXT="gcc-77 (Test) 77.1"\nCONFIG_MODULES=y\nCONFIG_KPROBES=y\nCONFIG_KALLSYMS=y\nCONFIG_KALLSYMS_ALL=y\n'
 MAKE = 'for word; do case $word in M=*) cat "${word#M=}"/*.c >"${word#M=}/djtap.ko";; esac; done'
 
 
