@@ -33,7 +33,8 @@ class LiveKernel {
   // Returns the bytes of a module's file, which has the same of the module. What its jumps lead to
   // in the kernel and in other modules are functions of no section, with their names. The code that
   // started the module is not in it: the kernel has freed it. Only the text has a segment, as a
-  // module's data and tables may lie on the other side of another module.
+  // module's data and tables may lie on the other side of another module. Fails with Fail::NotFound
+  // where the kernel has no such module, has removed it meanwhile, or the module has no text.
   Result<std::vector<uint8_t>> module(const std::string& name) const;
   // Returns the names of the modules that are loaded and have started, as /proc/modules lists them.
   Result<std::vector<std::string>> modules() const;

@@ -21,8 +21,7 @@ namespace dj {
 
 namespace {
 
-constexpr uint64_t kMostSectionBytes =
-    64 << 20;  // of a section: the largest modules have some megabytes
+constexpr uint64_t kMostSectionBytes = 64 << 20;  // the largest modules have some megabytes
 constexpr const char* kTables[] = {"__ex_table",  "__jump_table", ".static_call_sites",
                                    "__bug_table", "__ksymtab",    "__ksymtab_gpl",
                                    ".rodata"};
@@ -44,7 +43,6 @@ class LiveModule {
 
   Result<std::vector<uint8_t>> write() {
     DJ_TRY_DO(read_sections());
-    DJ_TRY(const std::vector<char> id, read_kernel_file(folder_ + "/notes/.note.gnu.build-id"));
     DJ_TRY_DO(read_text());
     ElfBuilder elf(1);
     std::ranges::copy(text_, elf.add(".text", begin_, text_.size(), true).begin());
@@ -56,21 +54,25 @@ class LiveModule {
       const uint64_t begin = section->second, end = end_of(begin, next_section(begin));
       DJ_TRY_DO(memory_.read(begin, elf.add_apart(table, begin, end - begin)));
     }
-    elf.add_notes(id);
+    // A module that was linked without a build-id has no such file.
+    const auto id = read_kernel_file(folder_ + "/notes/.note.gnu.build-id");
+    if (id.ok()) elf.add_notes(id.value());
     return elf.finish();
   }
 
  private:
   Status read_sections() {
-    std::error_code error;
-    for (const auto& entry : std::filesystem::directory_iterator(folder_ + "/sections", error)) {
-      DJ_TRY(const std::vector<char> line, read_kernel_file(entry.path()));
+    std::error_code error;  // the module may be removed meanwhile
+    std::filesystem::directory_iterator file(folder_ + "/sections", error);
+    for (; !error && file != end(file); file.increment(error)) {
+      const std::filesystem::path& path = file->path();
+      DJ_TRY(const std::vector<char> line, read_kernel_file(path));
       const std::string_view digits(line.data(), line.size());
       uint64_t address = 0;
       if (digits.starts_with("0x"))
         std::from_chars(digits.data() + 2, digits.data() + digits.size(), address, 16);
-      if (address == 0) return Error{fmt::format("{} holds no address", entry.path().native())};
-      sections_[entry.path().filename()] = address;
+      if (address == 0) return Error{fmt::format("{} holds no address", path.native())};
+      sections_[path.filename()] = address;
       begins_.push_back(address);
     }
     if (error) return cannot_read(folder_ + "/sections", error.value());

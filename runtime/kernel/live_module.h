@@ -10,7 +10,8 @@
 
 namespace dj {
 
-// Writes the module whose folder of /sys/module is `folder`. See LiveKernel::module().
+// Writes the module whose folder of /sys/module is `folder`. See LiveKernel::module(). Fails with
+// Fail::NotFound where the module has been removed, or has no text.
 Result<std::vector<uint8_t>> write_live_module(const std::string& folder, const std::string& name,
                                                const KernelSymbols& symbols,
                                                const KernelMemory& memory);

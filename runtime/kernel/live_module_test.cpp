@@ -87,6 +87,29 @@ TEST(LiveModule, EndsWhereTheNextSectionBegins) {
   EXPECT_EQ(output_of("readelf -a " + kernel.file() + " 2>&1 >/dev/null"), "");  // no warnings
 }
 
+TEST(LiveModule, MayHaveNoBuildId) {
+  const WithModule kernel;
+  const KernelFiles files = kernel.files();
+  std::filesystem::remove_all(kernel.path("modules/fs_x/notes"));
+  const Result<LiveKernel> live = LiveKernel::open(files);
+  ASSERT_TRUE(live.ok());
+  const Result<std::vector<uint8_t>> bytes = live.value().module("fs_x");
+  ASSERT_TRUE(bytes.ok()) << bytes.error().message;
+  std::ofstream(kernel.path("module"), std::ios::binary)
+      .write(reinterpret_cast<const char*>(bytes.value().data()),
+             std::streamsize(bytes.value().size()));
+  EXPECT_TRUE(read_text(kernel.path("module")).ok());
+  EXPECT_EQ(output_of("readelf -a " + kernel.path("module") + " 2>&1 >/dev/null"), "");
+}
+
+TEST(LiveModule, IsNotFoundWithoutText) {
+  WithModule kernel;
+  kernel.sections = {{".data", "0xffffffffc0002000"}};
+  const Result<LiveKernel> live = LiveKernel::open(kernel.files());
+  ASSERT_TRUE(live.ok());
+  EXPECT_EQ(live.value().module("fs_x").error().kind, Fail::NotFound);
+}
+
 TEST(LiveModule, IsTextForTheChecks) {
   const WithModule kernel;
   const Result<arch::ModuleText> text = read_text(kernel.file());

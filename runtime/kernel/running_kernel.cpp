@@ -64,8 +64,10 @@ Result<std::vector<MappedModule>> running_kernel(
   DJ_TRY(const std::vector<std::string> names, live.modules());
   for (const std::string& name : names) {
     if (!is_meant(name)) continue;
-    DJ_TRY(const std::vector<uint8_t> file, live.module(name));
-    DJ_TRY(MappedModule module, hold(std::string(kKernelModules) + name, file));
+    const Result<std::vector<uint8_t>> file = live.module(name);
+    if (!file.ok() && file.error().kind == Fail::NotFound) continue;  // removed, or without text
+    if (!file.ok()) return file.error();
+    DJ_TRY(MappedModule module, hold(std::string(kKernelModules) + name, file.value()));
     found.push_back(std::move(module));
   }
   std::ranges::sort(found, {}, [](const MappedModule& module) { return module.begin; });
