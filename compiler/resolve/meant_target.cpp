@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Points are told apart by their first name; func("name") is of what there is.
+// A point's first name tells its side; func("name") is on the process's where there is a process.
 #include "compiler/resolve/meant_target.h"
 
 #include <fmt/format.h>
@@ -17,7 +17,8 @@ constexpr std::string_view kOfKernel[] = {"kernel", "module", "kprobe"};
 
 enum class PointOf { Kernel, Process, Neither };
 
-PointOf half_of(const ast::ProbePoint& point, bool has_process) {
+// Whose point it is. has_process: the command line names a process.
+PointOf side_of(const ast::ProbePoint& point, bool has_process) {
   if (names_kernel(point)) return PointOf::Kernel;
   const ast::Component& first = point.components.front();
   if (first.name == "process") return PointOf::Process;
@@ -37,10 +38,10 @@ bool names_kernel(const ast::ProbePoint& point) {
 
 void MeantTarget::add(const std::vector<ast::ProbePoint>& points) {
   for (const ast::ProbePoint& point : points) {
-    const PointOf half = half_of(point, has_process_);
-    if (half == PointOf::Neither) continue;
-    Side& to = half == PointOf::Kernel ? kernel_ : process_;
-    if (half == PointOf::Kernel) add_modules(point);
+    const PointOf side = side_of(point, has_process_);
+    if (side == PointOf::Neither) continue;
+    Side& to = side == PointOf::Kernel ? kernel_ : process_;
+    if (side == PointOf::Kernel) add_modules(point);
     to.has_any = true;
     if (!to.needed && !point.optional && !point.sufficient && !point.wild) to.needed = point;
   }

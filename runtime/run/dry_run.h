@@ -13,7 +13,7 @@ namespace dj {
 
 // Returns one line for each site, as --probes prints it, then one line that counts them and says
 // what djtap has done. Only a session that arms checks that the text in memory is that of the file.
-// process: empty when there is no target; then there are no patches.
+// Without a target there are no patches.
 std::string dry_run(const FoundTarget& target, const PatchPlan& patches, const Plan& plan);
 
 }  // namespace dj

@@ -10,9 +10,8 @@ namespace {
 void refuse(const Compiled& compiled, HandlerId handler, const char* what, Diags& diags) {
   const Probe& probe = compiled.program.probes[compiled.plan.handlers[handler].probe];
   diags.error("DJ3024", probe.span, what).help =
-      "a probe of the kernel adds a constant to a global: < count++ >; begin, end and timers may "
-      "do "
-      "all";
+      "a probe of the kernel adds a constant to a global: < count++ >; "
+      "begin, end and timers may do all";
 }
 
 }  // namespace

@@ -7,8 +7,11 @@
 //   device_actions counts MODULE NAME COMMAND   counts a function of a module during a command
 //   device_actions module MODULE COMMAND   arms a module's functions and runs a command
 //   device_actions removed MODULE          arms a module's functions and removes the module
-//   device_actions churn MODULE FILE TIMES   arms while another process removes and loads the
-//   module device_actions refused MODULE          places of a module that must not be probed
+//   device_actions churn MODULE FILE TIMES
+//       arms while another process removes and loads the module
+//   device_actions stale MODULE FILE NAME COMMAND
+//       arms a function, loads its module again, and arms it with another detour
+//   device_actions refused MODULE          places of a module that must not be probed
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -141,7 +144,7 @@ int whole_module(const Words& words) {
   return 0;
 }
 
-// A second set of the kernel's own places stays, and goes as ever.
+// The kernel's own places, armed in the same call, stay until they are taken out.
 int removed(const Words& words) {
   Device device;
   std::vector<Entry> entries = movable_entries("", {}, 20);
