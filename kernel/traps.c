@@ -16,9 +16,15 @@
 
 static LIST_HEAD(tables);
 
-/* The kernel's chain of notifiers, and what runs around them. A kernel without preemption has none of these functions. */
+/*
+ * The kernel's chain of notifiers, and what runs before and around them. Kernels without preemption or without kgdb
+ * lack some of these functions. kgdb is asked even before kprobes are.
+ */
 static struct atomic_notifier_head *chain;
-static u64 ways[3];
+static const char *const way_names[] = {
+	"__rcu_read_lock", "__rcu_read_unlock", "rcu_read_unlock_special", "kgdb_ll_trap", "__kgdb_notify",
+};
+static u64 ways[ARRAY_SIZE(way_names)];
 
 static u64 find(const struct dj_traps *traps, u64 address)
 {
@@ -56,9 +62,10 @@ static struct notifier_block notifier = { .notifier_call = on_die, .priority = I
 
 int dj_traps_begin(void)
 {
-	ways[0] = dj_symbol("__rcu_read_lock");
-	ways[1] = dj_symbol("__rcu_read_unlock");
-	ways[2] = dj_symbol("rcu_read_unlock_special");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		ways[i] = dj_symbol(way_names[i]);
 	chain = (struct atomic_notifier_head *)dj_needed_symbol("die_chain", NULL);
 	return chain ? register_die_notifier(&notifier) : -ENOENT;
 }
@@ -71,8 +78,11 @@ void dj_traps_end(void)
 bool dj_leads_to_traps(u64 function)
 {
 	const struct notifier_block *other;
-	bool leads = function == ways[0] || function == ways[1] || function == ways[2];
+	bool leads = false;
+	size_t i;
 
+	for (i = 0; i < ARRAY_SIZE(ways); i++)
+		leads |= function == ways[i];
 	rcu_read_lock();
 	for (other = rcu_dereference(chain->head); other; other = rcu_dereference(other->next))
 		leads |= (u64)other->notifier_call == function;
