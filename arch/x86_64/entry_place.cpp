@@ -43,4 +43,13 @@ bool has_tracer_place(std::span<const uint8_t> code, uint64_t begin) {
   return is_kernels(begin) && tracer_bytes(code.subspan(endbr64_bytes(code, true))) != 0;
 }
 
+uint64_t behind_nops(std::span<const uint8_t> code, uint64_t begin) {
+  Insn insn;
+  uint64_t at = begin;
+  for (const uint64_t end = begin + code.size(); at < end; at = insn.end()) {
+    if (!decode(code.subspan(at - begin), at, insn) || insn.kind != Kind::Nop) return at;
+  }
+  return begin;
+}
+
 }  // namespace dj::arch

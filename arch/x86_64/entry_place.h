@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// entry_place() tells where the entry probe of a function goes.
+// entry_place() tells where the entry probe of a function goes, behind_nops() where code begins
+// that nops align.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -15,5 +16,9 @@ uint64_t entry_place(std::span<const uint8_t> code, uint64_t begin);
 // Whether a kernel's function begins with the tracer's place. What has none may not be probed
 // mostly: the kernel's own probes run such code, or its exceptions do.
 bool has_tracer_place(std::span<const uint8_t> code, uint64_t begin);
+
+// Returns the address of the first instruction of `code`, which stands at `begin`, that is no nop.
+// Nops up to its end: `begin`.
+uint64_t behind_nops(std::span<const uint8_t> code, uint64_t begin);
 
 }  // namespace dj::arch

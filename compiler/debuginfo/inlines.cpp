@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "arch/x86_64/entry_place.h"
 #include "compiler/debuginfo/debug_names.h"
 #include "compiler/debuginfo/walk_limits.h"
 
@@ -25,13 +26,6 @@ bool holds_code(Dwarf_Die* die) {
     default:
       return false;
   }
-}
-
-// The linker's name if there is one: it has the namespaces.
-std::string symbol_of(Dwarf_Die* die) {
-  std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_linkage_name);
-  const char* text = attr ? dwarf_formstring(&*attr) : nullptr;
-  return text ? text : die_name(die);
 }
 
 }  // namespace
@@ -56,7 +50,7 @@ bool InlineSearch::is_wanted(Dwarf_Die* die) {
   if (!origin) return false;
   auto [known, fresh] = matches_.try_emplace(identity(*origin), false);
   if (fresh) {
-    const NameMatcher::Meaning meaning = matcher_.meaning(symbol_of(die));
+    const NameMatcher::Meaning meaning = matcher_.meaning(linkage_name(die));
     const bool fortran = meaning.if_in == NameMatcher::Language::Fortran;
     known->second = meaning.yes && (!meaning.if_called || fortran) &&
                     is_as_meant(meaning, *origin) &&
@@ -69,7 +63,7 @@ bool InlineSearch::is_wanted(Dwarf_Die* die) {
 // first of its ranges (DWARF 5, 2.17 and 2.18).
 void InlineSearch::copy(Dwarf_Die* die) {
   if (!is_wanted(die)) return;
-  InlineHit hit{0, index_.mark(*die), shown_name(*die, symbol_of(die)), {}, {}};
+  InlineHit hit{0, index_.mark(*die), shown_name(*die, linkage_name(die)), {}, {}};
   if (auto place = declaration_of(die)) hit.declared = {place->first, place->second};
   Dwarf_Addr entry = 0;
   const bool has_entry = dwarf_entrypc(die, &entry) == 0 && entry != 0;
@@ -96,12 +90,17 @@ std::vector<std::vector<InlineSearch::AddressPair>> InlineSearch::split_copies(
     Dwarf_Die* die, const InlineHit& hit) {
   std::vector<std::vector<AddressPair>> copies = {{hit.ranges.front()}};
   const Statements& statements = statements_around(die);
+  const auto entry_of = [&](const AddressPair& range) {
+    const Bytes code = index_.elf().code_at(range.first);
+    const size_t size = std::min<size_t>(code.size(), range.second - range.first);
+    return arch::behind_nops(code.first(size), range.first);
+  };
   const std::optional<Statement> first =
-      statement_of(statements, hit.ranges.front().first, hit.declared);
+      statement_of(statements, entry_of(hit.ranges.front()), hit.declared);
   for (size_t i = 1; i < hit.ranges.size(); i++) {
     const bool is_empty = hit.ranges[i].first == hit.ranges[i].second;
     const bool after_empty = hit.ranges[i - 1].first == hit.ranges[i - 1].second && !is_empty;
-    const bool begins = first && statements.contains({hit.ranges[i].first, *first}) &&
+    const bool begins = first && statements.contains({entry_of(hit.ranges[i]), *first}) &&
                         (std::get<1>(*first) != 0 || !after_empty);
     if (begins) copies.emplace_back();
     copies.back().push_back(hit.ranges[i]);

@@ -8,6 +8,7 @@
 
 #include "arch/x86_64/calls.h"
 #include "compiler/debuginfo/source_path.h"
+#include "compiler/resolve/copy_entry.h"
 #include "compiler/resolve/site_search.h"
 
 namespace dj {
@@ -17,7 +18,7 @@ namespace {
 // listed: as Site has it.
 void add_inlined(size_t module, Module& file, const InlineHit& hit, std::string listed,
                  std::vector<Site>& sites, SearchTally& tally) {
-  if (std::optional<Site> site = inner_site(module, file, hit.address, tally)) {
+  if (std::optional<Site> site = inner_site(module, file, copy_entry(file, hit), tally)) {
     site->function = hit.name;
     site->file = hit.declared.file;
     site->line = hit.declared.line;

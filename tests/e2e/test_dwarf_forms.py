@@ -189,3 +189,29 @@ def test_computed_values(djtap_once, tmp_path, compiler):
     for i in range(3):
         wanted += [f"step {i} {4 * i} {i + 3}", f"here 5 {i + 7}", "there 5 11"]
     assert result.stdout.splitlines() == wanted and result.stderr == "", result
+
+
+LOOPS = """#include <stdio.h>
+static volatile int entered, seen;
+static inline int each(int n) { entered = entered + 1; return n * 3; }
+static inline long inner(int n) { long sum = 0; do { seen = n; sum += seen; } while (--n > 0); return sum; }
+__attribute__((noinline)) long outer_loop(int n) { long sum = 0; for (int i = 0; i < n; i++) sum += each(i); return sum; }
+__attribute__((noinline)) long inner_loop(int n) { return inner(n) + 1; }
+__attribute__((noinline)) long both_loops(int n) { long sum = 0; do { sum += inner(n) ^ each(n); } while (--n > 0); return sum; }
+int main(int argc, char** argv) {
+  printf("%ld %ld %ld\\n", outer_loop(argc * 9), inner_loop(argc * 8), both_loops(argc * 4));
+  printf("each=%d\\ninner=%d\\n", entered, 1 + 4);
+}
+"""
+
+
+@pytest.mark.parametrize("compiler", [f"{compiler} -O{level}{more}" for compiler in ("gcc", "clang-14", "clang-19") for level in (1, 2, 3)
+                                      for more in ("", " -falign-loops=32")])
+def test_copies_with_which_a_loop_begins(djtap_once, tmp_path, compiler):
+    """The nops that align the loop belong to the copy, and run once; a loop of the copy's own is entered once."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"{compiler.split()[0]} is not here")
+    (tmp_path / "n.c").write_text(LOOPS)
+    subprocess.run([*compiler.split(), "-g", "-w", "n.c", "-o", "n"], cwd=tmp_path, check=True)
+    result = djtap_once("-e", 'probe func("each") { n["each"]++ } probe func("inner") { n["inner"]++ }', "-c", tmp_path / "n")
+    assert {f'{name.strip(chr(34))}={count}' for name, count in result.array("n")} == set(re.findall(r"^(?:each|inner)=\d+", result.stdout, re.M)), result
