@@ -74,6 +74,7 @@ std::string die_name(Dwarf_Die* die) {
 
 std::string linkage_name(Dwarf_Die* die) {
   std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_linkage_name);
+  if (!attr) attr = attribute(die, DW_AT_MIPS_linkage_name);  // of DWARF 2 and 3
   const char* text = attr ? dwarf_formstring(&*attr) : nullptr;
   return text ? text : die_name(die);
 }

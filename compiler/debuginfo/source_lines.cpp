@@ -174,9 +174,7 @@ class InlineReader {
     std::optional<Dwarf_Die> origin = referred(die, DW_AT_abstract_origin);
     auto [known, fresh] = names_.try_emplace(origin ? dwarf_dieoffset(&*origin) : 0);
     if (fresh) {
-      std::optional<Dwarf_Attribute> attr = attribute(die, DW_AT_linkage_name);
-      const char* symbol = attr ? dwarf_formstring(&*attr) : nullptr;
-      known->second = symbol ? shown_name(*die, symbol) : die_name(die);
+      known->second = shown_name(*die, linkage_name(die));
     }
     return known->second;
   }

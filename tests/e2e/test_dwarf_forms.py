@@ -191,6 +191,40 @@ def test_computed_values(djtap_once, tmp_path, compiler):
     assert result.stdout.splitlines() == wanted and result.stderr == "", result
 
 
+METHODS = """#include <stdio.h>
+static volatile int in = 5;
+namespace shop {
+struct Till {
+  int rate;
+  inline int taken(int n) const { in = n; return n * rate + 1; }
+};
+template <class T> inline T doubled(T n) { in = n; return n + n; }
+inline namespace now { inline int fresh(int n) { in = n; return n ^ 3; } }
+}
+int main(int n, char**) {
+  const shop::Till till = {n};
+  long sum = 0;
+  for (int i = 0; i < 5; i++) sum += till.taken(i) + shop::doubled(in) + shop::fresh(in);
+  printf("%ld\\n", sum);
+}
+"""
+NAMES = ["Till::taken", "shop::Till::taken", "shop::doubled", "doubled<int>", "shop::fresh", "shop::now::fresh"]
+
+
+@pytest.mark.parametrize("compiler", [f"{compiler} -gdwarf-{version}" for compiler in ("g++", "clang++-14", "clang++-19") for version in (2, 3, 4, 5)])
+def test_names_of_what_is_only_inlined(djtap_once, tmp_path, compiler):
+    """Such functions have no symbol; before DWARF 4 their linkage names are an attribute of MIPS'."""
+    if shutil.which(compiler.split()[0]) is None:
+        pytest.skip(f"{compiler.split()[0]} is not here")
+    (tmp_path / "m.cpp").write_text(METHODS)
+    subprocess.run([*compiler.split(), "-g", "-O1", "-fno-unroll-loops", "m.cpp", "-o", "m"], cwd=tmp_path, check=True)
+    script = " ".join(f'probe func("{name}") {{ n["{name}"]++ }}' for name in NAMES)
+    result = djtap_once("-e", script, "-c", tmp_path / "m")
+    assert result.returncode == 0, result
+    counted = {name.strip('"'): int(count) for name, count in result.array("n")}
+    assert set(counted) == set(NAMES) and counted["shop::Till::taken"] == 5, result
+
+
 LOOPS = """#include <stdio.h>
 static volatile int entered, seen;
 static inline int each(int n) { entered = entered + 1; return n * 3; }
