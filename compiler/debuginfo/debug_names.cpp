@@ -74,7 +74,9 @@ std::string shown_name(Dwarf_Die function, std::string_view symbol) {
 }
 
 bool is_as_meant(const NameMatcher::Meaning& meaning, Dwarf_Die function) {
-  if (meaning.if_inline.empty() && meaning.if_in == NameMatcher::Language::Any) return true;
+  Dwarf_Die unit;
+  if (!dwarf_diecu(&function, &unit, nullptr, nullptr) || !is_in(meaning.if_in, unit)) return false;
+  if (meaning.if_inline.empty()) return true;  // to look around a DIE takes all of its unit
   std::vector<Dwarf_Die> scopes = declared_in(function);
   const auto is_inline = [&](const std::string& name) {
     return std::any_of(scopes.begin(), scopes.end(), [&](Dwarf_Die& die) {
@@ -82,7 +84,7 @@ bool is_as_meant(const NameMatcher::Meaning& meaning, Dwarf_Die function) {
              die_name(&die) == name;
     });
   };
-  return !scopes.empty() && is_in(meaning.if_in, scopes.back()) &&
+  return !scopes.empty() &&
          std::all_of(meaning.if_inline.begin(), meaning.if_inline.end(), is_inline);
 }
 
