@@ -184,17 +184,17 @@ bool is_rust(Dwarf_Die* die) {
 
 std::optional<Passing> passing_in_rust(TypeDie type, DwarfIndex& index) {
   TypeDie bare = strip_type(type, index);
-  if (!bare || !(is_struct(&*bare) || is_array(&*bare))) {
-    return passing_of(type, index);
-  }
-  const uint64_t size = type_size(&*bare);
-  if (size > kTwoWords) {
-    return may_be_wide_pair(&*bare, index) ? std::nullopt : std::optional(passing_by_address());
-  }
-  if (size == 0) {
+  const uint64_t size = bare ? type_size(&*bare) : 0;
+  if (bare && size == 0) {  // a struct without members, `()`, which is a scalar of no bytes
     Passing nothing;
     nothing.aggregate = true;
     return nothing;
+  }
+  if (!bare || !(is_struct(&*bare) || is_array(&*bare))) {
+    return passing_of(type, index);
+  }
+  if (size > kTwoWords) {
+    return may_be_wide_pair(&*bare, index) ? std::nullopt : std::optional(passing_by_address());
   }
   std::vector<Scalar> parts;
   const bool known =

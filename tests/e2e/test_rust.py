@@ -105,3 +105,20 @@ def test_a_value_of_no_bytes(says, program):
         pytest.skip("optimized code has no such variable")
     text = says(f'probe {inside(program, "nothing")} ' '{ println("<", $unit$, $pair$, $unit, ">") }').stdout
     assert "<(){.__0=5, .__1=()}0>\n" in text, text
+
+
+UNITS = """use std::hint::black_box;
+#[derive(Clone, Copy)] pub struct Nothing;
+#[inline(never)] pub fn between(first: i32, _: (), second: i64, _none: Nothing, _empty: [u64; 0], third: u8) -> i64 { first as i64 + second + third as i64 }
+fn main() { println!("{}", between(black_box(1), (), black_box(-2), Nothing, [], black_box(3))) }
+"""
+
+
+@pytest.mark.parametrize("level", [0, 3])
+def test_parameters_of_no_bytes_take_no_register(djtap_once, tmp_path, level):
+    (tmp_path / "units.rs").write_text(UNITS)
+    words = ["rustc", "-g", "-C", f"opt-level={level}", "units.rs", "-o", "units"]
+    if shutil.which("rustc") is None or subprocess.run(words, cwd=tmp_path, capture_output=True, check=False).returncode != 0:
+        pytest.skip("there is no rustc that works")
+    result = djtap_once("-e", 'probe func("units::between") { println("<", $first, " ", $second, " ", $third, ">") }', "-c", tmp_path / "units")
+    assert "<1 -2 3>" in result.stdout, result
