@@ -50,12 +50,14 @@ struct Told {
   int64_t above = -1;
 };
 
-bool counts_from_frame(Dwarf_Die* function) {
+// DWARF 2 has no word for the canonical frame address: at the entry it is rsp + 8 there.
+bool counts_from_frame(Dwarf_Die* function, uint64_t begin) {
   std::optional<Dwarf_Attribute> base = attribute(function, DW_AT_frame_base);
   Dwarf_Op* ops = nullptr;
   size_t count = 0;
-  return base && dwarf_getlocation(&*base, &ops, &count) == 0 && count == 1 &&
-         ops[0].atom == DW_OP_call_frame_cfa;
+  return base && location_at(&*base, begin, &ops, &count) == 1 && count == 1 &&
+         (ops[0].atom == DW_OP_call_frame_cfa ||
+          (ops[0].atom == DW_OP_breg7 && ops[0].number == 8));
 }
 
 std::optional<Told> told_of(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t begin) {
@@ -70,7 +72,7 @@ std::optional<Told> told_of(Dwarf_Die* function, Dwarf_Die* parameter, uint64_t 
     return Told{int(atom - DW_OP_reg0), -1};
   }
   const int64_t offset = int64_t(ops[0].number);
-  return atom == DW_OP_fbreg && offset >= 0 && counts_from_frame(function)
+  return atom == DW_OP_fbreg && offset >= 0 && counts_from_frame(function, begin)
              ? std::optional(Told{-1, offset})
              : std::nullopt;
 }

@@ -33,6 +33,25 @@ def test_windows_convention_and_padded_structs(djtap_once, tmp_path, compiler):
     assert re.findall(r"exit (<[^>]*>)", result.stdout) == re.findall(r"<[^>]*>", result.stdout.partition("returned ")[2].partition("\n")[0]), result
 
 
+WINDOWS_LEAF = """#include <stdio.h>
+struct pair { char c; double d; };
+__attribute__((ms_abi, noinline)) struct pair made(int a, double b) { struct pair p = {(char)a, b}; __asm__ volatile("" ::: "memory"); return p; }
+__attribute__((ms_abi, noinline)) int summed(int a, double b, int c, int d, int e) { __asm__ volatile(""); return a + (int)b + c + d + e; }
+int main(void) { printf("%d %g\\n", summed(1, 2, 3, 4, 5), made(6, 7.5).d); return 0; }
+"""
+
+
+@pytest.mark.parametrize("version", [2, 3, 4, 5])
+def test_a_windows_function_that_calls_nothing(djtap_once, tmp_path, version):
+    """It keeps no register, so only the places of its parameters tell the convention."""
+    (tmp_path / "leaf.c").write_text(WINDOWS_LEAF)
+    program = compiled(tmp_path, "gcc -O0", tmp_path / "leaf.c", f"-gdwarf-{version}")
+    script = """probe func("made") { printf("<%d %g>", $a, $b) } probe func("made").return { printf("<%d %g>", $return->c, $return->d) }
+                probe func("summed") { printf("<%d %g %d %d %d>", $a, $b, $c, $d, $e) }"""
+    result = djtap_once("-e", script, "-c", program)
+    assert sorted(re.findall("<[^>]*>", result.stdout)) == ["<1 2 3 4 5>", "<6 7.5>", "<6 7.5>"], result
+
+
 def test_a_convention_that_is_not_known(djtap_once, tmp_path):
     source = tmp_path / "other.c"
     source.write_text("__attribute__((regcall, noinline)) int other(int a) { return a; } int main(void) { return other(0); }")
