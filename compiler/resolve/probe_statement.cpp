@@ -88,6 +88,16 @@ class LineOwners {
   std::set<std::pair<std::string, uint32_t>> declared_;
 };
 
+// Whether the one line that is meant is where the function is declared, as it is listed: the line
+// of a class, or of a result that stands on a line of its own, may have no code.
+bool is_declared_at(DebugInfo& info, uint64_t begin, const FunctionPattern& pattern) {
+  const LineRange& line = *pattern.line;
+  if (line.relative || line.first != line.last) return false;
+  const std::optional<SourcePlace> declared = info.declaration(begin);
+  return declared && declared->line == line.first &&
+         is_in_file(declared->file, info, begin, pattern);
+}
+
 std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugInfo& info,
                              const FunctionPattern& pattern, std::vector<uint32_t>& nearest) {
   std::vector<LineHit> hits;
@@ -109,6 +119,9 @@ std::vector<LineHit> hits_in(const std::vector<CodeFunction>& functions, DebugIn
       std::erase_if(more, [&](const LineHit& hit) { return !owners.is_of(hit, *declared); });
     }
     hits.insert(hits.end(), more.begin(), more.end());
+    if (more.empty() && !any && is_declared_at(info, f.begin, pattern)) {
+      hits.push_back({f.begin, pattern.file, lines->first});
+    }
     nearest.insert(nearest.end(), near.begin(), near.end());
   }
   return hits;

@@ -246,3 +246,48 @@ def test_names_of_fortran(djtap_once, fortran):
 
 def test_every_listed_name_of_fortran_is_found_again(djtap_once, fortran):
     check_listed(djtap_once, fortran)
+
+
+SPREAD = """#include <cstdio>
+#define NOINLINE __attribute__((noinline))
+struct Shelf {
+  NOINLINE
+  int
+  count(int n) const
+    noexcept
+  {
+    return n + 1;
+  }
+  template <class T> NOINLINE T taken(T n);
+};
+template <class T>
+T Shelf::taken(T n)
+{
+  return n + n;
+}
+NOINLINE
+static
+int
+first(int a,
+      int b)
+{
+  return a * b;
+}
+int main(int argc, char**) { Shelf s; std::printf("%d %d %d\\n", s.count(argc), s.taken(argc), first(argc, 2)); }
+"""
+
+
+@pytest.mark.parametrize("compiler", COMPILERS)
+def test_functions_whose_line_has_no_code(djtap_once, tmp_path, compiler):
+    """Where the brace has a line of its own, code may begin with that: the line that is listed means the function all the same."""
+    words = COMPILERS[compiler]
+    if shutil.which(words[0]) is None:
+        pytest.skip(f"no {words[0]} here")
+    (tmp_path / "spread.cpp").write_text(SPREAD)
+    subprocess.run([*words, "-g", "spread.cpp", "-o", "spread"], cwd=tmp_path, check=True)
+    listed = djtap_once("-l", 'process.function("*")', "--", tmp_path / "spread").stdout.splitlines()
+    points = [line for line in listed if "spread.cpp:" in line]
+    assert len(points) == 4, listed
+    script = " ".join(f'probe {point} {{ n{i}++ }} probe {point}.return {{ r{i}++ }}' for i, point in enumerate(points))
+    result = djtap_once("-e", script, "-c", tmp_path / "spread")
+    assert result.returncode == 0 and result.globals == {f"{kind}{i}": 1 for kind in "nr" for i in range(4)}, result
