@@ -68,6 +68,8 @@ TEST(MeantTarget, KnowsTheModules) {
   MeantTarget meant(false);
   meant.add({of_kernel("f"), of_kernel("jbd2!f"),
              point({{"module", std::string("ext*")}, {"function", std::string("f")}})});
+  meant.add({point({{"module", std::string("snd-hda-*")}, {"function", std::string("f")}})});
+  EXPECT_TRUE(meant.means_module("snd_hda_intel"));
   EXPECT_TRUE(meant.means_module("ext4"));
   EXPECT_TRUE(meant.means_module("jbd2"));
   EXPECT_FALSE(meant.means_module("xfs"));

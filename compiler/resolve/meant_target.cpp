@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "compiler/base/object_point.h"
 #include "compiler/debuginfo/pattern.h"
 #include "compiler/resolve/probe_kind.h"
 
@@ -53,9 +54,9 @@ void MeantTarget::add_modules(const ast::ProbePoint& point) {
     const auto* text = std::get_if<std::string>(&part.argument);
     if (text == nullptr) continue;
     if (part.name == "module") {
-      modules_.push_back(*text);
+      modules_.push_back(listed_module(*text));
     } else if (const size_t end = text->find('!'); end != std::string::npos) {
-      modules_.push_back(text->substr(0, end));
+      modules_.push_back(listed_module(text->substr(0, end)));
     }
   }
 }

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 
+#include "compiler/base/object_point.h"
 #include "compiler/base/parallel.h"
 
 namespace dj {
@@ -51,7 +52,7 @@ std::vector<size_t> kernel_objects(PointQuery& query, const FunctionPattern& pat
   const ast::Component* module = query.component("module");
   if (module == nullptr && pattern.object.empty()) return {0};
   const std::string name = module != nullptr ? query.text(*module) : pattern.object;
-  std::vector<size_t> objects = query.modules.named(name, 1);
+  std::vector<size_t> objects = query.modules.named(listed_module(name), 1);
   if (!objects.empty() || query.optional) return objects;
   Diag& d = query.diags.error("DJ3005", module != nullptr ? module->argument_span : span,
                               fmt::format("the kernel has no module \"{}\" loaded", name));
