@@ -23,7 +23,7 @@ namespace {
 // Returns its exit code.
 Result<int> in_child(const std::function<int()>& run) {
   std::fflush(nullptr);
-  const pid_t child = fork();
+  const int child = fork();
   if (child < 0) return os_error("cannot fork");
   if (child == 0) {
     const int exit_code = run();
@@ -55,7 +55,7 @@ int clean_one(const TargetChoices& target, const NeededFiles& files) {
 int clean_all(const TargetChoices& target, const NeededFiles& files) {
   int exit_code = kExitOk;
   size_t found = 0;
-  for (const pid_t pid : find_probed_processes()) {
+  for (const int pid : find_probed_processes()) {
     if (!has_session_memory(pid)) continue;  // cleaned with its parent
     found++;
     TargetChoices one = target;
