@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "runtime/process/os_error.h"
+#include "runtime/process/tracer.h"
 
 namespace dj {
 
