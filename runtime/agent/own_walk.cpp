@@ -136,12 +136,12 @@ bool StackWalk::step_in_own_code() {
   }
   FrameRow row;
   if (!row.read(description, place())) return false;
-  uint64_t end = sp_;
+  const uint64_t* base = row.base == kRspColumn ? &sp_ : nullptr;
   for (uint32_t i = 0; i < abi::kSavedRegisters; ++i) {
-    if (kColumnOf[i] == row.base) end = saved_[i];
+    if (kColumnOf[i] == row.base) base = &saved_[i];
   }
-  if (row.base != kRspColumn && end == sp_) return false;
-  end += row.offset;
+  if (base == nullptr) return false;
+  const uint64_t end = *base + row.offset;
   uint64_t pc = 0;
   // Only where the frame is known by another register may it be on another stack, and lower.
   if ((row.base == kRspColumn && end <= sp_) || !read(end - kWord, &pc)) return false;

@@ -58,6 +58,15 @@ def test_handlers_walk_whole_stacks(djtap, handler):
         assert names[:first] in (["sample"], ["sample", "leaf"]) and names[first:first + 7] == ["chain"] * 6 + ["work"], result
 
 
+def test_the_agent_is_interrupted_where_an_unwinder_asks_it(djtap):
+    """Its first function aligns the stack, or need not: the frame may be where the stack pointer already is."""
+    result = djtap("-e", f'probe func("leaf") {{ n++ }} {walks("interrupted")}', "-D", "MAXSTRINGLEN=30000", "-c",
+                   f"{victim('unwinding')} unwind 3000")
+    stacks = walked(result)
+    assert result.returncode == 0 and sum(count for count, _ in stacks) >= result.facts["samples"] == 3000, result
+    assert all(names[0] == "interrupted" and "interrupt_unwinder" in names for _, names in stacks), result
+
+
 @pytest.mark.parametrize("mode", ["jump"])
 def test_detours_are_interrupted(djtap, mode):
     """Or the test above would show nothing."""

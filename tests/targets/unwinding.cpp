@@ -1,6 +1,6 @@
 // Unwinds from wherever a signal finds it: backtrace() in a timer's handler, exceptions that a
 // fault's handler throws, threads that are cancelled at any instruction. Says how many of them
-// were whole.
+// were whole. And has the unwinder itself interrupted.
 #include <dlfcn.h>
 #include <execinfo.h>
 #include <pthread.h>
@@ -49,7 +49,8 @@ bool is_whole(void* const* frames, int count) {
   return true;
 }
 
-// Once: where a handler takes longer than the interval, as with traps in all of the unwinder, the program would stand.
+// Once: where a handler takes longer than the interval, as with traps in all of the unwinder, the
+// program would stand.
 void next_sample() {
   const itimerval soon = {{0, 0}, {0, 1000}};
   setitimer(ITIMER_REAL, &soon, nullptr);
@@ -129,6 +130,24 @@ int sample_stacks(int count) {
   return 0;
 }
 
+NOINLINE void interrupted(int) { wanted_samples = wanted_samples - 1; }
+
+// Interrupts backtrace() itself, of whose calls djtap answers some (object_hook.S).
+int interrupt_unwinder(int count) {
+  void* frames[kFrames];
+  backtrace(frames, kFrames);  // loads the unwinder
+  struct sigaction action = {};
+  action.sa_handler = interrupted;
+  sigaction(SIGALRM, &action, nullptr);
+  wanted_samples = count;
+  const itimerval often = {{0, 137}, {0, 137}}, never = {};
+  setitimer(ITIMER_REAL, &often, nullptr);
+  while (wanted_samples > 0) sum = sum + leaf(unsigned(backtrace(frames, kFrames)));
+  setitimer(ITIMER_REAL, &never, nullptr);
+  fact("samples", count);
+  return 0;
+}
+
 struct Fault {};
 unsigned long destroyed;
 struct Guard {
@@ -186,6 +205,7 @@ int main(int argc, char** argv) {
   if (argc != 3) return 2;
   const int count = atoi(argv[2]);
   if (strcmp(argv[1], "sample") == 0) return sample_stacks(count);
+  if (strcmp(argv[1], "unwind") == 0) return interrupt_unwinder(count);
   if (strcmp(argv[1], "throw") == 0) return throw_from_faults(count);
   return cancel_threads(count);
 }
