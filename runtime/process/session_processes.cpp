@@ -94,6 +94,8 @@ pid_t last_number() {
   return file >> skipped >> skipped >> skipped >> skipped >> last ? last : 0;
 }
 
+}  // namespace
+
 std::vector<pid_t> all_processes() {
   std::vector<pid_t> all;
   DIR* dir = opendir("/proc");
@@ -103,6 +105,8 @@ std::vector<pid_t> all_processes() {
   if (dir != nullptr) closedir(dir);
   return all;
 }
+
+namespace {
 
 // Those that may have come since `before` was the last number: it is `now`.
 std::vector<pid_t> processes_since(pid_t before, pid_t now) {

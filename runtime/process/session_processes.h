@@ -30,6 +30,9 @@ bool has_session_memory(pid_t pid);
 // this djtap's own program, which map what they share with their targets.
 std::vector<pid_t> find_probed_processes();
 
+// Returns all processes that /proc shows, in any order.
+std::vector<pid_t> all_processes();
+
 pid_t parent_of(pid_t pid);  // 0: there is no such process
 
 // Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False

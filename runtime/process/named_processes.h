@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// find_named_processes() finds the processes of a name; process_names() gives the names that
+// running programs have.
+#pragma once
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "compiler/base/result.h"
+
+namespace dj {
+
+// Whether a process is called `name`. comm: what the kernel calls it, cut off behind 15 bytes.
+// program: the base name of its executable file; empty: not known.
+bool is_called(std::string_view name, std::string_view comm, std::string_view program);
+
+// NamedProcesses holds the processes of one name, without djtap itself and its ancestors.
+struct NamedProcesses {
+  std::vector<pid_t> pids;      // those that djtap may trace, the oldest first
+  std::vector<Error> left_out;  // why it may not trace the others, one for each
+};
+NamedProcesses find_named_processes(const std::string& name);
+
+// Returns the names of processes of which djtap may know the program, without djtap itself and its
+// ancestors. Leaves out names that a shell does not take as they stand.
+std::vector<std::string> process_names();
+
+}  // namespace dj
