@@ -73,10 +73,10 @@ int serve_editor(const Options& options) {
 
 int clean(const Options& options) {
   TargetChoices target;
-  target.pid = options.action.clean.pid;
+  target.pids = options.action.clean.pids;
   target.trusted = options.target.trusted;
-  return target.pid ? clean_one(target, needed_files(options))
-                    : clean_all(target, needed_files(options));
+  return target.is_given() ? clean_these(target, needed_files(options))
+                           : clean_all(target, needed_files(options));
 }
 
 // What is wrong with a script, where a word that nothing knows may be a missing tapset's macro.
@@ -204,7 +204,7 @@ int run_script(const Options& options) {
   clock.done("parse");
   if (options.action.tidy) return print_tidy(sources, file, diags);
   if (!diags.ok()) return fail_words(sources, library, diags, kExitSyntax);
-  warn_of_unused_words(options.script, sources.files[file].text);
+  warn_of_unused_words(options.script, options.target, sources.files[file].text);
   if (auto code = answer_options(options, text.value(), script_options)) return *code;
   if (options.stages.dump.count("ast")) show_stage(options.stages, "ast", print(script));
   if (options.stages.stop_after == Stage::Parse) return report_all(diags, sources), kExitOk;

@@ -12,7 +12,7 @@ _djtap_values() {
     --diagnostics) echo "text json" ;;
     --dump) echo "tokens ast program plan ir asm patches detours probes" ;;
     -D) echo "MAXACTION= MAXACTION_HOST= MAXBACKTRACE= MAXERRORS= MAXMAPENTRIES= MAXNESTING= MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS= TRAPCACHE=" ;;
-    -p | -x) (cd /proc && echo [0-9]*) ;;
+    -p | -x | clean) (cd /proc && echo [0-9]* && readlink [0-9]*/exe | sed 's|.*/||; s/ (deleted)$//' | sort -u) ;;
     kernel-build) (cd /lib/modules 2>/dev/null && echo *) ;;
   esac
 }

@@ -20,8 +20,9 @@ function __djtap_values
         case -D
             string split ' ' 'MAXACTION= MAXACTION_HOST= MAXBACKTRACE= MAXERRORS= MAXMAPENTRIES= MAXNESTING=' \
                 'MAXSTRINGLEN= RINGBYTES= STRINGBYTES= CONTEXTS= TRAPCACHE='
-        case -p -x
+        case -p -x clean
             string match -r '[0-9]+$' /proc/*
+            readlink /proc/*/exe 2>/dev/null | string replace -r '.*/' '' | string replace ' (deleted)' '' | sort -u
         case kernel-build
             for folder in /lib/modules/* # a loop may have nothing to do
                 string replace /lib/modules/ '' $folder

@@ -13,7 +13,10 @@ _djtap_values() {
     --diagnostics) print -l text json ;;
     --dump) print -l tokens ast program plan ir asm patches detours probes ;;
     -D) print -l {MAXACTION,MAXACTION_HOST,MAXBACKTRACE,MAXERRORS,MAXMAPENTRIES,MAXNESTING,MAXSTRINGLEN,RINGBYTES,STRINGBYTES,CONTEXTS,TRAPCACHE}= ;;
-    -p | -x) print -l /proc/<->(N:t) ;;
+    -p | -x | clean)
+      print -l /proc/<->(N:t)
+      readlink /proc/<->/exe(N) | sed 's|.*/||; s/ (deleted)$//' | sort -u
+      ;;
     kernel-build) print -l /lib/modules/*(N:t) ;;
   esac
 }

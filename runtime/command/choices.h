@@ -2,6 +2,8 @@
 // The structs of this file hold what the command line chooses, one struct for each concern. Options
 // (options.h) holds one of each. A function takes only the concerns that it needs.
 #pragma once
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -30,14 +32,18 @@ struct ScriptChoices {
   bool strict = false;                       // --strict: no auto-globals
 };
 
-// TargetChoices names the process that djtap probes, and what djtap trusts it with.
+// TargetChoices names the processes that djtap probes, and what djtap trusts them with.
 struct TargetChoices {
   std::vector<std::string> command;  // -c or behind --; empty: none
-  std::optional<int> pid;            // -p, -x
-  bool trusted = false;              // --trust-target: djtap keeps its rights
-  bool writable_text = false;        // --writable-text
+  std::vector<pid_t> pids;           // -p, -x: each once, in the order of the words; empty: none
+  bool trusted = false;        // --trust-target: djtap keeps its rights
+  bool writable_text = false;  // --writable-text
 
-  bool is_given() const { return pid || !command.empty(); }
+  bool is_given() const { return !pids.empty() || !command.empty(); }
+  // The process of -p that target() is; empty: -p is not given.
+  std::optional<pid_t> first_pid() const {
+    return pids.empty() ? std::nullopt : std::optional(pids.front());
+  }
 };
 
 // PatchingChoices says how djtap changes the target's code.
@@ -127,12 +133,12 @@ struct KernelBuildChoices {
 // CleanChoices says what `djtap clean` cleans.
 struct CleanChoices {
   bool wanted = false;
-  std::optional<int> pid;  // empty: all processes
+  std::vector<pid_t> pids;  // empty: all processes
 };
 
 // ActionChoices says what djtap does other than a session of a script.
 struct ActionChoices {
-  CleanChoices clean;                  // clean [PID]
+  CleanChoices clean;                  // clean [PID|NAME ...]
   bool doctor = false;                 // doctor [PROGRAM]: makes TargetChoices::command of it
   bool doctor_json = false;            // doctor --json
   KernelBuildChoices kernel_build;     // kernel-build [RELEASE]

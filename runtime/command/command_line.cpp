@@ -92,10 +92,11 @@ bool CommandLine::gives(std::string_view option, std::string_view value) const {
 }
 
 void report_usage(const CommandLine& line, const UsageError& wrong) {
-  constexpr std::string_view kValue = "DJ0003";
+  const bool of_value = wrong.code == "DJ0003" || wrong.code.starts_with("DJ4");
+  const bool alone = wrong.option == wrong.value;  // a word behind a command
   Diag diag;
   diag.code = wrong.code;
-  diag.span = line.place(wrong.option, wrong.code == kValue, wrong.value);
+  diag.span = line.place(wrong.option, of_value && !alone, wrong.value);
   diag.message = wrong.message;
   diag.help = wrong.help.empty() ? "djtap --help lists all options" : wrong.help;
   if (!wrong.near.empty()) diag.suggest(wrong.near);

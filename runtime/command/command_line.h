@@ -14,14 +14,15 @@ namespace dj {
 // UsageError is one mistake in the command line. djtap's callbacks throw it while CLI11 reads the
 // options; other code returns it as a value.
 struct UsageError {
-  std::string code;     // DJ0xxx
+  std::string code;     // DJ0xxx; DJ4xxx: the process that is named cannot be had
   std::string option;   // what to show: an option with all its names, "-f,--format", or another
                         // word as the user gave it; "": the command
   std::string message;  // without the option's name
   std::vector<std::string> near;  // what the user may write instead, the option included
   std::string help;               // help if `near` is empty; "": that djtap --help lists all
                                   // options
-  std::string value = {};         // the refused value; "": the last one that the option has
+  std::string value = {};         // the refused value; "": the last one that the option has; the
+                                  // same as `option`: a word that is no option
 };
 
 // CommandLine holds the words as one line of a shell, quoted where a shell needs quotes.

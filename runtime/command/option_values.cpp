@@ -11,6 +11,7 @@
 #include <sstream>
 
 #include "runtime/command/command_words.h"
+#include "runtime/command/process_words.h"
 #include "runtime/command/set_limit.h"
 #include "runtime/command/stap_options.h"
 #include "runtime/command/stress_script.h"
@@ -80,15 +81,16 @@ bool set_colour(Options& options, const std::string& word) {
 // stap's -p is a number of its passes.
 void check_process(const Options& options) {
   constexpr int kPasses = 5;
-  if (!options.target.pid) return;
-  if (!options.target.command.empty())
-    refuse_together("-p,-x", "goes with neither -c nor --: one target a session");
-  if (*options.target.pid <= kPasses && kill(*options.target.pid, 0) != 0)
+  const std::vector<pid_t>& pids = options.target.pids;
+  if (pids.empty()) return;
+  if (!options.target.command.empty()) refuse_together("-p,-x", "goes with neither -c nor --");
+  check_one_process(options);
+  if (pids.size() == 1 && pids.front() <= kPasses && kill(pids.front(), 0) != 0)
     refuse("-p,-x",
            fmt::format("takes a process, as -x; {} is none of yours. For a pass of "
                        "SystemTap's: --stop-after=STAGE",
-                       *options.target.pid),
-           std::to_string(*options.target.pid));
+                       pids.front()),
+           std::to_string(pids.front()));
 }
 
 // Commands that stand alone.
@@ -124,17 +126,6 @@ UsageError not_taken(const std::string& option, const std::string& takes, const 
                       {},       "",     value};
   for (const std::string& near : near_names(value, others)) wrong.near.push_back(typed(name, near));
   return wrong;
-}
-
-void check_above_zero(const std::string& option, const std::string& text) {
-  if (is_whole(text) && text.find_first_not_of('0') != std::string::npos) return;
-  if (text.find(',') != std::string::npos)
-    refuse(option,
-           fmt::format("takes one process, not {}: start one djtap for each, or with -c "
-                       "what forks them",
-                       text),
-           text);
-  refuse(option, "takes a whole number above 0, not " + text, text);
 }
 
 void check_whole(const std::string& option, const std::string& text) {
@@ -235,7 +226,7 @@ std::vector<std::string> without_stap_options(Options& options,
 
 void take_program(Options& options, std::vector<std::string> program) {
   if (program.empty()) return;
-  if (!options.target.command.empty() || options.target.pid)
+  if (options.target.is_given())
     refuse_together("doctor", "takes one target: a program, -p PID, -c or --");
   options.target.command = std::move(program);
 }

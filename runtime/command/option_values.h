@@ -34,9 +34,7 @@ auto one_of(const char* option, const std::map<std::string, T>& words, T& into) 
   };
 }
 
-// Throws where `text` is no whole number above 0. option: as in UsageError.
-void check_above_zero(const std::string& option, const std::string& text);
-// Throws where `text` is no whole number.
+// Throws where `text` is no whole number. option: as in UsageError.
 void check_whole(const std::string& option, const std::string& text);
 // Throws where `text` is no number of seconds above 0, which may have a fraction.
 void check_seconds(const std::string& text);

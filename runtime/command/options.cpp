@@ -13,6 +13,7 @@
 #include "compiler/diag/diag.h"
 #include "runtime/command/help.h"
 #include "runtime/command/option_values.h"
+#include "runtime/command/process_words.h"
 #include "runtime/command/stap_options.h"
 #include "runtime/output/messages.h"
 #include "runtime/output/terminal.h"
@@ -34,6 +35,8 @@ const std::map<std::string, bool> kIsJson = {{"text", false}, {"json", true}};
 struct Words {
   std::vector<std::string> positional;  // script file and its arguments
   std::vector<std::string> program;     // of doctor, with its arguments
+  std::vector<std::string> processes;   // of -p
+  std::vector<std::string> cleaned;     // of clean
   bool no_optimize = false;
   bool help = false;
 };
@@ -41,10 +44,6 @@ struct Words {
 // For CLI11, which wants to hear a text.
 auto check_by(void (*check)(const std::string&)) {
   return [check](const std::string& text) { return check(text), std::string(); };
-}
-auto above_zero(const char* option) {
-  return
-      [option](const std::string& text) { return check_above_zero(option, text), std::string(); };
 }
 
 void add_script_options(CLI::App& app, Options& options, Words& words) {
@@ -115,9 +114,12 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
          "-c", [&options](const std::string& text) { set_command(options, text); },
          "run this command and trace it; so does -- COMMAND at the end of the line")
       ->option_text("COMMAND");
-  app.add_option("-p,-x", options.target.pid, "trace this running process")
-      ->check(above_zero("-p,-x"))
-      ->option_text("PID");
+  app.add_option(
+         "-p,-x", words.processes,
+         "trace these running processes: numbers and names, one or several, apart by commas "
+         "or spaces; a name means all processes of that name")
+      ->allow_extra_args(false)
+      ->option_text("PID|NAME,...");
   app.add_option("--control", options.session.control_path,
                  "a UNIX stream socket at this path takes commands while the session runs, one a "
                  "line: list, enable N|GLOB, disable N|GLOB")
@@ -267,10 +269,10 @@ void add_commands(CLI::App& app, Options& options, Words& words, const std::stri
   const auto add = [&](const char* name, const char* takes, const char* what) {
     return app.add_subcommand(name, what)->footer(takes)->fallthrough()->disabled(first != name);
   };
-  CLI::App* clean = add("clean", "[PID]",
-                        "take out what djtaps that were killed have left, in a process and its "
-                        "children or in all");
-  clean->add_option("PID", options.action.clean.pid, "the process")->check(above_zero("clean"));
+  CLI::App* clean = add("clean", "[PID|NAME ...]",
+                        "take out what djtaps that were killed have left, in these processes and "
+                        "their children or in all");
+  clean->add_option("PID", words.cleaned, "the processes");
   clean->callback([&options] { options.action.clean.wanted = true; });
   CLI::App* doctor = add("doctor", "[PROGRAM | -p PID]",
                          "say what of djtap works here and with this target, what does not, and "
@@ -388,6 +390,8 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     options.action.script_help = words.help && (options.script.text || !words.positional.empty());
     if (words.help && !options.action.script_help) throw CLI::CallForHelp();
     if (options.action.version) return options;
+    set_processes(options, words.processes);
+    if (options.action.clean.wanted) set_cleaned(options, words.cleaned);
     take_program(options, std::move(words.program));
     const std::vector<std::string> strangers = without_stap_options(options, app.remaining());
     const bool has_script =
@@ -400,7 +404,7 @@ std::optional<Options> parse_options(int argc, char** argv, int& exit_code) {
     return std::nullopt;
   } catch (const UsageError& wrong) {
     report_usage(options.line, wrong);
-    exit_code = kExitUsage;
+    exit_code = wrong.code.starts_with("DJ4") ? kExitAttach : kExitUsage;
     return std::nullopt;
   }
   for (char** word = argv + 1; *word != nullptr; ++word) {

@@ -39,17 +39,31 @@ Result<int> in_child(const std::function<int()>& run) {
 
 int clean_unless_held(const TargetChoices& target, const NeededFiles& files) {
   if (const auto code = give_up_rights(target, files)) return *code;
-  const Status unheld = check_unheld(*target.pid);
-  if (unheld.ok()) return print_result(clean_command(*target.pid), fail_attach);
+  const int pid = target.pids.front();
+  const Status unheld = check_unheld(pid);
+  if (unheld.ok()) return print_result(clean_command(pid), fail_attach);
   show(printable(unheld.error().message) + "\n");
   return kExitOk;
 }
 
-}  // namespace
-
 int clean_one(const TargetChoices& target, const NeededFiles& files) {
   if (const auto code = give_up_rights(target, files)) return *code;
-  return print_result(clean_command(*target.pid), fail_attach);
+  return print_result(clean_command(target.pids.front()), fail_attach);
+}
+
+}  // namespace
+
+int clean_these(const TargetChoices& target, const NeededFiles& files) {
+  if (target.pids.size() == 1) return clean_one(target, files);
+  int exit_code = kExitOk;
+  for (const int pid : target.pids) {
+    TargetChoices one = target;
+    one.pids = {pid};
+    const Result<int> cleaned = in_child([&] { return clean_one(one, files); });
+    if (!cleaned.ok()) return fail_attach(cleaned.error());
+    exit_code = std::max(exit_code, cleaned.value());
+  }
+  return exit_code;
 }
 
 int clean_all(const TargetChoices& target, const NeededFiles& files) {
@@ -59,7 +73,7 @@ int clean_all(const TargetChoices& target, const NeededFiles& files) {
     if (!has_session_memory(pid)) continue;  // cleaned with its parent
     found++;
     TargetChoices one = target;
-    one.pid = pid;
+    one.pids = {pid};
     const Result<int> cleaned = in_child([&] { return clean_unless_held(one, files); });
     if (!cleaned.ok()) return fail_attach(cleaned.error());
     exit_code = std::max(exit_code, cleaned.value());

@@ -15,6 +15,9 @@ namespace dj {
 struct FoundTarget {
   std::optional<TracedProcess> process;
   std::optional<std::vector<MappedModule>> kernel;  // by running_kernel()
+  // The further processes of -p, in the order of the command line, which the session is to join.
+  // djtap has not looked at them; some may have ended.
+  std::vector<int> more_pids;
   // The command of -c where the kernel is probed: it waits, and nothing of it is probed.
   std::optional<ForkedChild> command;
 
@@ -24,7 +27,7 @@ struct FoundTarget {
     static const std::vector<MappedModule> kNone;
     return process ? process->modules : kernel ? *kernel : kNone;
   }
-  // The process of -p or -c; 0: there is none.
+  // The first process of -p, or that of -c; 0: there is none.
   int pid() const { return process ? process->pid : command ? command->pid() : 0; }
   bool is_child() const { return process ? process->is_child : command.has_value(); }
 };

@@ -101,7 +101,7 @@ NeededFiles needed_files(const ScriptChoices& script, const ReportChoices& repor
 
 std::optional<RightsKept> become_equal_of_target(const TargetChoices& target,
                                                  const NeededFiles& files) {
-  const std::optional<int> pid = target.pid;
+  const std::optional<pid_t> pid = target.first_pid();
   if (!pid || !target.command.empty() || target.trusted) return std::nullopt;
   const Result<ExitWatch> watch =
       ExitWatch::create(*pid, false);  // held, so that the number stays the process's

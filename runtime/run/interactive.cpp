@@ -81,7 +81,7 @@ class Prompt {
   // Kept where the script is right with it; else what is wrong is said.
   void add(const std::string& item) {
     const std::string whole = script_ + item + "\n";
-    if (target_.pid ? is_right_for_equal(whole) : is_right(whole)) script_ = whole;
+    if (!target_.pids.empty() ? is_right_for_equal(whole) : is_right(whole)) script_ = whole;
   }
 
   bool is_right(const std::string& script) {

@@ -22,7 +22,7 @@ Result<FoundTarget>& LazyTarget::find(const MeantTarget& meant) {
   if (!meant.is_kernel()) return find();
   if (is_kernel_ || failed()) return *found_;
   is_kernel_ = true;
-  if (choices_.pid) {
+  if (!choices_.pids.empty()) {
     found_.emplace(
         Error{"the script probes the kernel, and -p names a process to probe: leave -p out",
               Fail::Unsupported});

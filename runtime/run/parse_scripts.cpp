@@ -34,15 +34,24 @@ bool asks_for(std::string_view text, size_t n) {
   return false;
 }
 
+// How `word` becomes a process of -p, if it looks like one: as by `-p $(pidof NAME)`.
+std::string several_as_one_word(const TargetChoices& target, const std::string& word) {
+  const bool is_number = word.find_first_not_of("0123456789") == std::string::npos;
+  if (target.pids.empty() || !is_number) return "";
+  return fmt::format("; several processes are one word: -p {},{}", target.pids.back(), word);
+}
+
 }  // namespace
 
-void warn_of_unused_words(const ScriptChoices& script, std::string_view text) {
+void warn_of_unused_words(const ScriptChoices& script, const TargetChoices& target,
+                          std::string_view text) {
   for (size_t i = 0; i < script.arguments.size(); ++i) {
     const auto asks = [n = i + 1](std::string_view each) { return asks_for(each, n); };
     if (asks(text) || std::ranges::any_of(script.more, asks)) continue;
     report_warning("DJ0901",
-                   fmt::format("the argument {} is not used: the script has no ${} and no @{}",
-                               printable(script.arguments[i]), i + 1, i + 1));
+                   fmt::format("the argument {} is not used: the script has no ${} and no @{}{}",
+                               printable(script.arguments[i]), i + 1, i + 1,
+                               several_as_one_word(target, script.arguments[i])));
   }
 }
 

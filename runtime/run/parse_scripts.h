@@ -19,7 +19,8 @@ ast::Script parse_scripts(const ScriptChoices& choices, Sources& sources, uint32
 
 // Warns of each argument that neither `text`, the script, nor the scripts of -E use: the user meant
 // something else, as with the second number of `-p 1 2`.
-void warn_of_unused_words(const ScriptChoices& script, std::string_view text);
+void warn_of_unused_words(const ScriptChoices& script, const TargetChoices& target,
+                          std::string_view text);
 
 // Runs --fmt on file `file`. parsed: what the parser said. Returns the exit code.
 int print_tidy(const Sources& sources, uint32_t file, const Diags& parsed);

@@ -84,6 +84,8 @@ UsageError no_script(const std::string& path, const Error& why) {
   UsageError wrong{"DJ0006", path, why.message, {}, ""};
   if (path.find_first_of("{(") != std::string::npos)
     wrong.help = "the text of a script goes behind -e: djtap -e 'probe ...'";
+  if (path.find_first_not_of("0123456789") == std::string::npos)
+    wrong.help = "several processes are one word: -p \"$(pidof NAME)\", or -p NAME";
   return wrong;
 }
 

@@ -85,13 +85,15 @@ Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
     if (use != TargetUse::List && use != TargetUse::Examine)
       warn_of_lost_rights(process.pid, target.command.front());
     found.process.emplace(std::move(process));
-  } else if (target.pid) {
-    find_names_as(*target.pid);
-    DJ_TRY(TracedProcess process, TracedProcess::open(*target.pid));
-    if (!target.trusted) DJ_TRY_DO(check_rights(*target.pid));
+  } else if (!target.pids.empty()) {
+    const int pid = target.pids.front();
+    find_names_as(pid);
+    DJ_TRY(TracedProcess process, TracedProcess::open(pid));
+    if (!target.trusted) DJ_TRY_DO(check_rights(pid));
     if (target.writable_text) trust_writable(process.modules);
-    if (use != TargetUse::Examine) warn_of_lost_files(*target.pid);
+    if (use != TargetUse::Examine) warn_of_lost_files(pid);
     found.process.emplace(std::move(process));
+    found.more_pids.assign(target.pids.begin() + 1, target.pids.end());
   }
   return found;
 }

@@ -131,6 +131,8 @@ def test_options_and_values_are_completed():
     assert complete(paths.DJTAP, "--stop-after", "re") == ["resolve"]
     assert complete(paths.DJTAP, "-D", "MAXM") == ["MAXMAPENTRIES="]
     assert str(os.getpid()) in complete(paths.DJTAP, "-p", str(os.getpid()))
+    own_name = os.path.basename(os.readlink("/proc/self/exe"))
+    assert own_name in complete(paths.DJTAP, "-p", own_name) and own_name in complete(paths.DJTAP, "clean", own_name)
 
 
 def words_after(pattern, *args):

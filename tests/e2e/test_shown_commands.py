@@ -49,13 +49,13 @@ def test_there_are_some():
 def test_a_shown_command(file, command, tmp_path, program):
     """A process that is to run is started before; ./program is a victim, and top.lua is the one of the page."""
     endless = []
-    for name in re.findall(r"-p (?:\$\(pidof ([\w-]+)\)|1234)", command):
-        words, ready = RUNNING[name or "1234"]
+    for name in re.findall(r"-p ([a-z][\w-]+|1234)", command):
+        words, ready = RUNNING[name]
         if shutil.which(words[0]) is None:
             pytest.skip(f"{words[0]} is not here")
         target = program(*words, cwd=tmp_path)
         target.wait_for(ready)
-        command = re.sub(r"-p (\$\(.*?\)|1234)", f"-p {target.pid}", command, count=1)
+        command = re.sub(rf"-p {name}\b", f"-p {target.pid}", command, count=1)
         endless = ["-T", "1.5"]
     command = command.replace("doctor ./program", f"doctor {paths.victim('count')} 10")
     command = command.replace("/usr/share/doc/djtap", str(paths.ROOT)).replace("./program", f"'{paths.victim('count')} 10'")

@@ -71,7 +71,7 @@ ROOMS = {
                        "stdlib/builtins.def"],
     "runtime/process": ["compiler/base", "arch/x86_64", "runtime/shared"],
     "runtime/output": [*MODEL, "runtime/process", "runtime/shared", "runtime/agent", "stdlib/builtins.h"],
-    "runtime/command": [*MODEL, "arch/x86_64/safety.h", "runtime/output"],
+    "runtime/command": [*MODEL, "arch/x86_64/safety.h", "runtime/process/named_processes.h", "runtime/output"],
     "runtime/patch": [*MODEL, "arch/x86_64", "runtime/process", "runtime/shared"],
     "runtime/detours": [*MODEL, "arch/x86_64", "runtime/process", "runtime/patch", "runtime/shared"],
     "runtime/text": ["compiler/base", "arch/x86_64", "runtime/process", "runtime/patch", "runtime/shared"],
