@@ -36,6 +36,7 @@ struct ScriptChoices {
 struct TargetChoices {
   std::vector<std::string> command;  // -c or behind --; empty: none
   std::vector<pid_t> pids;           // -p, -x: each once, in the order of the words; empty: none
+  bool follow = true;          // --no-follow clears it: what descendants execute is left alone
   bool trusted = false;        // --trust-target: djtap keeps its rights
   bool writable_text = false;  // --writable-text
 

@@ -120,6 +120,8 @@ void add_target_options(CLI::App& app, Options& options, Words& words) {
          "or spaces; a name means all processes of that name")
       ->allow_extra_args(false)
       ->option_text("PID|NAME,...");
+  app.add_flag("!--no-follow", options.target.follow,
+               "-c: probes stay in the command; what its descendants execute is not followed");
   app.add_option("--control", options.session.control_path,
                  "a UNIX stream socket at this path takes commands while the session runs, one a "
                  "line: list, enable N|GLOB, disable N|GLOB")

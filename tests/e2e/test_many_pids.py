@@ -185,3 +185,7 @@ def test_numbers_that_are_words_of_their_own(named):
     assert f"the script has no $1 and no @1; several processes are one word: -p {first.pid},{second.pid}\n" in result.stderr, result
     result = run.run(["-p", first.pid, second.pid, "script.djt"])
     assert "error[DJ0006]" in result.stderr and 'help: several processes are one word: -p "$(pidof NAME)", or -p NAME\n' in result.stderr, result
+
+
+def test_no_follow_goes_with_a_command():
+    assert run.run(["--no-follow", "-e", TARGET, "-c", "/bin/true"]).returncode == 0
