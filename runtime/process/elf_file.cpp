@@ -130,34 +130,43 @@ std::vector<std::string> needed_libraries(const std::string& path) {
 }
 
 Result<ElfFile> read_elf(const std::string& path) {
-  DJ_TRY(OpenElf opened, open_elf(path));
-  auto& [file, elf] = opened;
+  DJ_TRY(const TargetFilePtr file, open_target_file(path));
+  return read_elf(*file, path);
+}
+
+Result<ElfFile> read_elf(const TargetFile& file, const std::string& path) {
+  DJ_TRY(ElfFile elf, read_headers(file, path));
   for (const Elf64_Phdr& segment : elf.segments) {
     if (segment.p_type == PT_TLS) {
       elf.has_tls = true;
     }
     if (segment.p_type == PT_INTERP && segment.p_filesz > 1 && segment.p_filesz <= 4096) {
       std::string text(segment.p_filesz, '\0');
-      if (file->read(text.data(), text.size(), segment.p_offset)) {
+      if (file.read(text.data(), text.size(), segment.p_offset)) {
         elf.interpreter = text.c_str();
       }
     }
   }
-  return std::move(elf);
+  return elf;
 }
 
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name) {
-  DJ_TRY(OpenElf opened, open_elf(path));
-  auto& [file, elf] = opened;
+  DJ_TRY(const TargetFilePtr file, open_target_file(path));
+  return find_symbol(*file, path, name);
+}
+
+Result<ElfSymbol> find_symbol(const TargetFile& file, const std::string& path,
+                              const std::string& name) {
+  DJ_TRY(const ElfFile elf, read_headers(file, path));
   std::vector<Elf64_Shdr> sections(elf.header.e_shnum);
   if (elf.header.e_shentsize != sizeof(Elf64_Shdr) ||
-      !file->read(sections.data(), sections.size() * sizeof(Elf64_Shdr), elf.header.e_shoff)) {
+      !file.read(sections.data(), sections.size() * sizeof(Elf64_Shdr), elf.header.e_shoff)) {
     return Error{path + " has no section headers", Fail::NotFound};
   }
   for (const Elf64_Shdr& section : sections) {
     if ((section.sh_type == SHT_DYNSYM || section.sh_type == SHT_SYMTAB) &&
         section.sh_link < sections.size()) {
-      ElfSymbol symbol = search_table(*file, section, sections[section.sh_link], name);
+      ElfSymbol symbol = search_table(file, section, sections[section.sh_link], name);
       if (symbol.address != 0) {
         return symbol;
       }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "compiler/base/target_file.h"
 
 namespace dj {
 
@@ -23,6 +24,8 @@ struct ElfFile {
 // Reads the headers of a file. Fails with Fail::Unsupported if it is no x86-64 ELF file, with
 // NotFound or Permission if djtap cannot read it.
 Result<ElfFile> read_elf(const std::string& path);
+// Reads those of an open file. path: for messages.
+Result<ElfFile> read_elf(const TargetFile& file, const std::string& path);
 
 struct ElfSymbol {
   uint64_t address = 0, size = 0;  // ELF address; bytes
@@ -30,6 +33,8 @@ struct ElfSymbol {
 // Returns the first defined symbol of this name, without its version, in .dynsym or .symtab, in the
 // file's order. Fails like read_elf(), and with NotFound if no such symbol has an address.
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name);
+Result<ElfSymbol> find_symbol(const TargetFile& file, const std::string& path,
+                              const std::string& name);
 
 // Whether the loader writes to the file's code when it opens the file (DT_TEXTREL). False if djtap
 // cannot read the file.

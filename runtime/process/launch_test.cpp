@@ -131,8 +131,8 @@ TEST(Launch, NamesTheFailure) {
   EXPECT_EQ(launch({"/etc/passwd"}).error().kind, Fail::Permission);
 }
 
-TEST(Launch, TheLoaderIsAsBefore) {
-  Result<Launched> launched = launch({"cat", "/dev/null"});
+void expect_loader_as_before(const LaunchOptions& options) {
+  Result<Launched> launched = launch({"cat", "/dev/null"}, options);
   ASSERT_TRUE(launched.ok()) << launched.error().message;
   Result<std::vector<MappedModule>> modules = mapped_modules(launched.value().pid);
   for (const MappedModule& module : modules.value()) {
@@ -158,6 +158,15 @@ TEST(Launch, TheLoaderIsAsBefore) {
   }
   launched.value().stopped.release();
   EXPECT_EQ(*ExitWatch::create(launched.value().pid, true).value().wait_status(5000), 0);
+}
+
+TEST(Launch, TheLoaderIsAsBefore) { expect_loader_as_before({}); }
+
+// None of the signals comes by which the loader stops otherwise.
+TEST(Launch, TheLoaderOfAProgramThatBlocksSignalsIsAsBefore) {
+  sigset_t all;
+  sigfillset(&all);
+  expect_loader_as_before({all});
 }
 
 }  // namespace

@@ -57,34 +57,34 @@ Status set_options(pid_t pid, uint64_t options) {
 
 // Makes the system call in the child, which is in the stop behind another one, and has its
 // registers changed for it. The result is -errno on failure.
-Result<int64_t> make_call(StartedChild& child, const user_regs_struct& regs) {
-  DJ_TRY_DO(set_registers(child.pid(), regs));
+Result<int64_t> make_call(Tracee& child, const user_regs_struct& regs) {
+  DJ_TRY_DO(set_registers(child.pid, regs));
   for (int stops = 0; stops < 2;) {  // entry, exit
-    DJ_TRY(const ChildStop stop, run_child(child, PTRACE_SYSCALL));
+    DJ_TRY(const TraceeStop stop, run_tracee(child, PTRACE_SYSCALL));
     stops += stop.at_syscall ? 1 : 0;
   }
-  DJ_TRY(const user_regs_struct after, registers(child.pid()));
+  DJ_TRY(const user_regs_struct after, registers(child.pid));
   return static_cast<int64_t>(after.rax);
 }
 
 // The fork, at the entry point. Empty: the kernel has refused.
-Result<std::optional<StartedChild>> copy(StartedChild& target, uint64_t syscall_at) {
+Result<std::optional<StartedChild>> copy(Tracee& target, uint64_t syscall_at) {
   constexpr uint64_t kOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
-  DJ_TRY(const user_regs_struct entry, registers(target.pid()));
+  DJ_TRY(const user_regs_struct entry, registers(target.pid));
   user_regs_struct regs = entry;
   regs.rip = syscall_at;
   regs.rax = SYS_clone;
   regs.rdi = CLONE_PARENT | CLONE_PTRACE;
   regs.rsi = regs.rdx = regs.r10 = regs.r8 = 0;
   regs.orig_rax = ~uint64_t{0};
-  DJ_TRY_DO(set_options(target.pid(), kOptions | PTRACE_O_EXITKILL));  // the copy's, too
+  DJ_TRY_DO(set_options(target.pid, kOptions | PTRACE_O_EXITKILL));  // the copy's, too
   DJ_TRY(const int64_t pid, make_call(target, regs));
   std::optional<StartedChild> scout;
   if (pid > 0) scout.emplace(static_cast<pid_t>(pid));
-  DJ_TRY_DO(set_registers(target.pid(), entry));
-  DJ_TRY_DO(set_options(target.pid(), kOptions));
+  DJ_TRY_DO(set_registers(target.pid, entry));
+  DJ_TRY_DO(set_options(target.pid, kOptions));
   if (!scout) return std::optional<StartedChild>();
-  DJ_TRY_DO(next_status(*scout));
+  DJ_TRY_DO(next_status(scout->tracee()));
   regs = entry;
   regs.orig_rax = ~uint64_t{0};
   DJ_TRY_DO(set_registers(scout->pid(), regs));
@@ -113,12 +113,12 @@ bool is_own(const user_regs_struct& regs) {
 
 // Until the thread's rseq area is registered, or a call comes that the scout may not make.
 // TargetGone: it has ended.
-Status run_ahead(StartedChild& scout) {
+Status run_ahead(Tracee& scout) {
   for (bool fs_set = false;;) {
-    DJ_TRY_DO(run_child(scout, PTRACE_SYSCALL));  // entry
-    DJ_TRY(const user_regs_struct regs, registers(scout.pid()));
+    DJ_TRY_DO(run_tracee(scout, PTRACE_SYSCALL));  // entry
+    DJ_TRY(const user_regs_struct regs, registers(scout.pid));
     if (!is_own(regs)) return ok_status();
-    DJ_TRY_DO(run_child(scout, PTRACE_SYSCALL));  // exit
+    DJ_TRY_DO(run_tracee(scout, PTRACE_SYSCALL));  // exit
     if (fs_set && regs.orig_rax == SYS_rseq) return ok_status();
     fs_set = fs_set || (regs.orig_rax == SYS_arch_prctl && regs.rdi == ARCH_SET_FS);
   }
@@ -126,14 +126,14 @@ Status run_ahead(StartedChild& scout) {
 
 }  // namespace
 
-Result<std::optional<Scout>> Scout::send(StartedChild& target) {
-  DJ_TRY_DO(run_child(target, PTRACE_SYSCALL));  // the exit of execve
-  const uint64_t syscall_at = syscall_address(target.pid());
+Result<std::optional<Scout>> Scout::send(Tracee& target) {
+  DJ_TRY_DO(run_tracee(target, PTRACE_SYSCALL));  // the exit of execve
+  const uint64_t syscall_at = syscall_address(target.pid);
   // A seccomp filter could kill the program for the call.
-  if (syscall_at == 0 || is_confined(target.pid())) return std::optional<Scout>();
+  if (syscall_at == 0 || is_confined(target.pid)) return std::optional<Scout>();
   DJ_TRY(std::optional<StartedChild> copied, copy(target, syscall_at));
   if (!copied) return std::optional<Scout>();
-  const Status ahead = run_ahead(*copied);
+  const Status ahead = run_ahead(copied->tracee());
   if (!ahead.ok() && ahead.error().kind != Fail::TargetGone) return ahead.error();
   if (!ahead.ok()) return std::optional<Scout>(Scout(std::move(*copied), std::nullopt));
   DJ_TRY(const user_regs_struct regs, registers(copied->pid()));

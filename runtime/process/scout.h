@@ -12,6 +12,7 @@
 #include "compiler/base/result.h"
 #include "runtime/process/started_child.h"
 #include "runtime/process/stopped.h"
+#include "runtime/process/tracee.h"
 
 namespace dj {
 
@@ -21,7 +22,7 @@ class Scout {
   // its entry point afterwards. Empty: djtap cannot make a copy. While djtap makes the copy, when
   // the program has executed nothing yet, the end of djtap ends the target too; it always ends the
   // scout. The scout makes only system calls that change itself alone, and stops before any other.
-  static Result<std::optional<Scout>> send(StartedChild& target);
+  static Result<std::optional<Scout>> send(Tracee& target);
   // The copy has the target's memory at the target's addresses, relocated. The destructor kills it.
   // 0: it has ended by itself.
   pid_t pid() const { return child_.pid(); }

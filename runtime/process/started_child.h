@@ -2,51 +2,37 @@
 // StartedChild owns a process that djtap has started and traces until its program is loaded; its
 // destructor kills and reaps the process.
 #pragma once
-#include <sys/ptrace.h>
 #include <sys/types.h>
 
 #include <utility>
 
-#include "compiler/base/result.h"
 #include "runtime/process/child_wait.h"
+#include "runtime/process/tracee.h"
 
 namespace dj {
 
-// Kills and reaps the process in its destructor, unless release() or forget() was called.
+// Kills and reaps the process in its destructor, unless release() was called or the process has
+// ended.
 class StartedChild {
  public:
-  explicit StartedChild(pid_t pid) : pid_(pid) {}
-  StartedChild(StartedChild&& other) noexcept : pid_(std::exchange(other.pid_, 0)) {}
+  explicit StartedChild(pid_t pid) : tracee_(Tracee::Kind::Started, pid, kLimitNs) {}
+  StartedChild(StartedChild&& other) noexcept : tracee_(other.tracee_) { other.tracee_.pid = 0; }
   StartedChild& operator=(StartedChild&& other) noexcept {
-    std::swap(pid_, other.pid_);
+    std::swap(tracee_, other.tracee_);
     return *this;
   }
   ~StartedChild() {
-    if (pid_ != 0) kill_child(pid_);
+    if (pid() != 0) kill_child(pid());
   }
-  pid_t pid() const { return pid_; }
+  Tracee& tracee() { return tracee_; }
+  // 0: it was released, or has ended.
+  pid_t pid() const { return tracee_.has_ended ? 0 : tracee_.pid; }
   // Hands the process to the caller.
-  pid_t release() { return std::exchange(pid_, 0); }
-  void forget() { pid_ = 0; }  // the process has ended
+  pid_t release() { return std::exchange(tracee_.pid, 0); }
 
  private:
-  pid_t pid_;
+  static constexpr uint64_t kLimitNs = 60'000'000'000;
+  Tracee tracee_;
 };
-
-// ChildStop says why run_child() returned: an event of PTRACE_EVENT_*, a system call stop, or a
-// SIGTRAP.
-struct ChildStop {
-  int event = 0;
-  bool at_syscall = false;
-  bool at_trap = false;
-};
-
-// Waits for the child's next wait status and returns it. Fails if djtap is told to end, or after a
-// minute: a loader may wait for something that never comes.
-Result<int> next_status(const StartedChild& child);
-
-// Lets the child go on with `request` until something else than a signal happens; delivers signals.
-// Fails with TargetGone if the child has ended.
-Result<ChildStop> run_child(StartedChild& child, __ptrace_request request);
 
 }  // namespace dj

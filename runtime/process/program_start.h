@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// run_to_start() leads a program from its exec to the first moment at which djtap can arm probes.
+#pragma once
+#include <sys/ptrace.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "compiler/base/result.h"
+#include "runtime/process/elf_file.h"
+#include "runtime/process/scout.h"
+#include "runtime/process/tracee.h"
+
+namespace dj {
+
+// What a tracee must be seized with, or have got by PTRACE_SETOPTIONS, before run_to_start().
+constexpr uint64_t kStartOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
+
+// Reads the headers of the program that a process has executed, as it is now. Fails like
+// read_elf().
+Result<ElfFile> executed_program(pid_t pid);
+
+// The tracee is in the stop of PTRACE_EVENT_EXEC; `program` is what it has executed. Afterwards it
+// is in a ptrace-stop at one of the places that launch.h names, its code as its files have it. A
+// scout is sent ahead of a Started tracee alone: it would be a child of a Followed one's parent.
+// Where it fails, a Followed tracee that still lives is in a stop and has its own code again; if it
+// has not stopped within two seconds (Tracee::stands), its loader keeps a call that does nothing.
+Result<std::optional<Scout>> run_to_start(Tracee& tracee, const ElfFile& program);
+
+}  // namespace dj
