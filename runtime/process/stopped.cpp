@@ -19,6 +19,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/process/interrupted_call.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rseq_query.h"
@@ -32,26 +33,8 @@ constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
 constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that waits for a processor
 constexpr int kEventStop = 128;                         // PTRACE_EVENT_STOP
 constexpr int kMostStops = 16;  // of one thread, until it gets to the one that is awaited
-constexpr int64_t kRestartNoHandler =
-    -514;  // kernel's -ERESTARTNOHAND: restart unless a handler runs
 
 const void* as_data(uint64_t value) { return reinterpret_cast<const void*>(value); }
-
-// Calls that fail with EINTR after any stop, even if no handler runs (signal(7)).
-bool never_restarts(uint64_t number) {
-  switch (number) {
-    case SYS_epoll_wait:
-    case SYS_epoll_pwait:
-    case SYS_epoll_pwait2:
-    case SYS_semop:
-    case SYS_semtimedop:
-    case SYS_rt_sigtimedwait:
-    case SYS_io_getevents:
-      return true;
-    default:
-      return false;
-  }
-}
 
 // How many threads of the process do not stand, of which `standing` do. That a look at the list of
 // threads finds no new one does not say so: who is listed may have started another one and be gone
@@ -273,10 +256,7 @@ Status Stopped::wait_stop(pid_t tid, int* status) {
 void Stopped::repair_interrupted(pid_t tid) {
   Result<user_regs_struct> regs = registers(tid);
   if (!regs.ok()) return;
-  const auto result = static_cast<int64_t>(regs.value().rax),
-             call = static_cast<int64_t>(regs.value().orig_rax);
-  if (result != -EINTR || call < 0 || !never_restarts(regs.value().orig_rax)) return;
-  regs.value().rax = static_cast<uint64_t>(kRestartNoHandler);
+  if (!restart_interrupted(regs.value())) return;
   static_cast<void>(set_registers(tid, regs.value()).ok());
 }
 
