@@ -152,6 +152,7 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   if (!diags.ok()) return report_all(diags, sources), kExitScript;
   if (!lazy.find(meant).ok()) return lazy.failure();
   FoundTarget target = lazy.find().take();
+  target.follows_execs = target.follows_execs && !options.stress.is_on();
   clock.done("target", summary_of(target));
   // The kernel's text is a new file each time: what djtap kept of it would never be used.
   const bool keeps = options.files.cache && !target.kernel;

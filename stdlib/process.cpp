@@ -59,10 +59,10 @@ int64_t dj_user_errno() {
 // does.
 int64_t dj_target() {
   const abi::Header* header = arena();
-  const bool same = header->target_own_pid == header->target_pid;
+  const bool same = header->first_own_pid == header->first_pid;
   const bool is_own =
       !same && agent::told_task() == nullptr && header->controller == agent::process_id();
-  return static_cast<int64_t>(same || is_own ? header->target_pid : header->target_own_pid);
+  return static_cast<int64_t>(same || is_own ? header->first_pid : header->first_own_pid);
 }
 
 int64_t dj_cpu_number() {

@@ -61,6 +61,7 @@ ModuleSet::ModuleSet(const TargetFiles& files)
       syscalls_(files.modules.size()),
       mapped_(files.mapped),
       has_target_(files.has_target),
+      may_execute_(files.may_execute),
       is_kernel_(files.is_kernel),
       is_in_kernel_(files.is_in_kernel),
       printers_(files.printers),
@@ -177,7 +178,7 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
     return by_base;
   }
   const std::string file = !real.empty() ? real : real_found;
-  if (!file.empty() && !has_target_) {
+  if (!file.empty() && (!has_target_ || may_execute_)) {
     return {add(file)};
   }
   if (is_wild && !has_target_) {

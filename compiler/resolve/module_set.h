@@ -65,7 +65,7 @@ class ModuleSet {
   std::vector<bool> tried_;
   std::vector<std::optional<std::vector<uint64_t>>> syscalls_;
   std::vector<MappedFile> mapped_;
-  bool has_target_, is_kernel_;
+  bool has_target_, may_execute_, is_kernel_;
   std::function<bool(const std::string& name)> is_in_kernel_;
   const TypePrinters* printers_;
   size_t first_new_;

@@ -121,6 +121,7 @@ std::string plan_key(const Program& program, const TargetFiles& files, bool keep
                      bool asks_servers) {
   if (!files.has_target || files.first_new != 0) return "";
   std::string key = keep_calls ? "plan, calls kept\n" : "plan\n";
+  if (files.may_execute) key += "what is executed later, too\n";
   if (asks_servers) key += "what servers have, too\n";
   if (walks_stack(program)) key += "stacks\n";
   for (const Probe& probe : program.probes) {

@@ -212,7 +212,7 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
   }
   lay_out_constants(program, facts, layout, cursor);
   lay_out_strings(layout, cursor);
-  const bool dlopened = plan.awaits_objects;
+  const bool dlopened = has_room_for_more(plan);
   header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) +
                       (dlopened ? kDlopenedSites : 0);
   header.sites.offset = cursor.take_ref(sizeof(abi::SiteInfo) * header.site_count, kPage);
@@ -241,7 +241,11 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
     layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
   layout.traps.data_bytes =
       abi::trap_data_bytes(most_traps(plan), layout.traps.dlopened, layout.cpus);
-  layout.traps.data = cursor.take(layout.traps.data_bytes, kPage);
+  layout.traps.data_bytes = round_up(layout.traps.data_bytes, kPage);
+  if (plan.awaits_processes)
+    layout.traps.processes += static_cast<uint32_t>(
+        std::min<uint64_t>(kMostProcesses, kProcessesBytes / layout.traps.data_bytes));
+  layout.traps.data = cursor.take(layout.traps.data_bytes * layout.traps.processes, kPage);
   layout.sample_words = cursor.take(8 * plan.host_probes.size(), kLine);
 }
 

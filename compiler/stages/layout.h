@@ -54,8 +54,9 @@ struct StringsAt {
 // TrapsAt says where the look-up from int3 to site lies (runtime/shared/trap.h).
 struct TrapsAt {
   uint64_t table = 0, table_bytes = 0;
-  uint64_t data = 0, data_bytes = 0;
-  uint64_t dlopened = 0;  // sites that it has room for in objects that are opened later
+  uint64_t data = 0, data_bytes = 0;  // of the session's first process; of each one
+  uint32_t processes = 1;  // how many have such data, one behind the other; each has its own table
+  uint64_t dlopened = 0;   // sites that it has room for in objects that are opened later
 };
 
 struct Layout {
@@ -85,11 +86,18 @@ abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout
 // base: a page-aligned address below 2 GB where `Layout::bytes` and private_bytes() behind them are
 // free in both processes; kNominalBase where no target exists (--stop-after, tests). Pure.
 constexpr uint64_t kNominalBase = 0x40000000;
-// Room for sites and handlers in objects that the target opens later (Plan::awaits_objects).
+// Room for sites and handlers in objects that the target opens later (Plan::awaits_objects), and in
+// further processes of the session (Plan::awaits_processes).
 constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 4096, kDlopenedTraps = 65'536;
+// Further processes of a session at once; fewer where their data would take more memory than that.
+constexpr uint32_t kMostProcesses = 512;
+constexpr uint64_t kProcessesBytes = 256 << 20;
+inline bool has_room_for_more(const Plan& plan) {
+  return plan.awaits_objects || plan.awaits_processes;
+}
 // Handlers that may keep calls until they return.
 inline uint64_t capture_handlers(const Plan& plan) {
-  return plan.handlers.size() + (plan.awaits_objects ? kDlopenedHandlers : 0);
+  return plan.handlers.size() + (has_room_for_more(plan) ? kDlopenedHandlers : 0);
 }
 // stack_bytes: room for the StackTables (runtime/shared/unwind.h); 0: none.
 Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus,

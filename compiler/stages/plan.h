@@ -179,6 +179,8 @@ struct Plan {
   bool awaits_objects = false;
   // A process.library() point means only such objects: what it will probe may need an int3.
   bool expects_objects = false;
+  // Further processes may join the session; the session says so, behind resolve().
+  bool awaits_processes = false;
   // Places where functions with return sites leave, which find_exits() has counted (tail_calls.h).
   uint64_t exits = 0;
   // The site of the Loader handler, if the target has such a place; it is no probe, and not listed.

@@ -94,6 +94,7 @@ class TestArena : public testing::Test {
     header.max_action = 1000;
     header.max_nesting = 10;
     header.target_pid = header.target_own_pid = static_cast<uint64_t>(getpid());
+    header.first_pid = header.first_own_pid = header.target_pid;
   }
   void TearDown() override {
     munmap(reinterpret_cast<void*>(dj_arena_base), kBytes + kPrivateBytes);

@@ -2,6 +2,7 @@
 // A name is one pair of words, so that it is in its place whole or not at all.
 #include "runtime/agent/executes.h"
 
+#include "runtime/agent/controller.h"
 #include "runtime/agent/thread.h"
 #include "runtime/agent/user_memory.h"
 
@@ -55,7 +56,50 @@ bool has_called_before(uint64_t pid) {
   return table != nullptr && __atomic_exchange_n(&table->executes, pid, __ATOMIC_SEQ_CST) == pid;
 }
 
+abi::ExecWish* free_wish() {
+  for (abi::ExecWish& wish : agent::words().exec.wishes) {
+    uint32_t state = abi::kExecFree;
+    if (__atomic_compare_exchange_n(&wish.state, &state, abi::kExecTaken, false, __ATOMIC_SEQ_CST,
+                                    __ATOMIC_SEQ_CST))
+      return &wish;
+  }
+  return nullptr;
+}
+
+// Says `state`, and waits until djtap has written another one. False: djtap does not answer.
+bool say(abi::ExecWish* wish, abi::ExecState state) {
+  constexpr agent::Timespec kRound = {0, 100'000'000};
+  constexpr int kRounds = 50;
+  abi::ExecTalk& talk = agent::words().exec;
+  abi::store(&wish->state, uint32_t{state});
+  __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
+  agent::ask_kernel(agent::kSysFutex, agent::word(&talk.events), agent::kFutexWake, 1);
+  for (int i = 0; i < kRounds && abi::load(&wish->state) == state; ++i) {
+    if (abi::load(&talk.nobody) != 0 || agent::controller_is_gone()) return false;
+    agent::ask_kernel(agent::kSysFutex, agent::word(&wish->state), agent::kFutexWait, state,
+                      agent::word(&kRound));
+  }
+  return abi::load(&wish->state) != state;
+}
+
 }  // namespace
+
+abi::ExecWish* agent::await_follower(uint64_t path, int64_t folder) {
+  const bool follows = arena()->follows_execs != 0 && abi::load(&words().exec.nobody) == 0;
+  if (!follows || is_denied(kSysFutex)) return nullptr;
+  abi::ExecWish* wish = free_wish();
+  if (wish == nullptr) return nullptr;
+  wish->tid = kernel_thread_id();
+  wish->path = path;
+  wish->folder = folder;
+  if (say(wish, abi::kExecAsks)) return wish;
+  abi::store(&wish->state, uint32_t{abi::kExecFree});
+  return nullptr;
+}
+
+void agent::take_back(abi::ExecWish* wish) {
+  if (!say(wish, abi::kExecFailed)) abi::store(&wish->state, uint32_t{abi::kExecFree});
+}
 
 bool agent::may_be_there(uint64_t path) {
   constexpr uint64_t kOpenPath = 010000000, kCloseOnExec = 02000000;

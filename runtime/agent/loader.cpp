@@ -1,33 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where the target's loader says that objects came or went: its thread waits here until djtap has
 // looked, so that probes stand in a new object before any of its code runs.
-#include "runtime/agent/arena.h"
-#include "runtime/agent/ask.h"
+#include "runtime/agent/controller.h"
 
 using namespace dj;
-using agent::arena;
+using agent::arena, agent::kFutexWait, agent::kFutexWake, agent::Timespec;
 
 namespace {
 
-constexpr uint64_t kFutexWait = 0, kFutexWake = 1;  // of words that processes share
 constexpr int64_t kRoundNs = 100'000'000;
 constexpr int kRounds = 300;     // then djtap hangs, and the target goes on without it for now
 constexpr int kIdleRounds = 30;  // then it stands
 
-struct Timespec {
-  int64_t seconds, nanoseconds;
-};
-
 bool is_answered(const abi::LoaderTalk& talk, uint32_t event) {
   return static_cast<int32_t>(abi::load(&talk.answered) - event) >= 0;
-}
-
-// Not in a pid namespace of one's own.
-bool sees_controller() { return arena()->target_own_pid == arena()->target_pid; }
-
-bool is_killed() {
-  return sees_controller() &&
-         agent::ask_kernel(agent::kSysKill, arena()->controller, 0) == -agent::kEsrch;
 }
 
 // Processor time that djtap has used, which grows while it works for us, or waits for our threads;
@@ -38,7 +24,7 @@ int64_t controller_ns() {
       static_cast<int32_t>(~static_cast<uint32_t>(arena()->controller) << 3 | kOfProcess);
   Timespec used = {};
   const int64_t result =
-      sees_controller()
+      agent::sees_controller()
           ? agent::ask_kernel(agent::kSysClockGettime, static_cast<uint64_t>(int64_t{clock}),
                               agent::word(&used))
           : -1;
@@ -59,7 +45,7 @@ void dj_loader_event() {
     if (is_answered(talk, event) || abi::load(&talk.awaits) != abi::kAwaited) return;
     agent::ask_kernel(agent::kSysFutex, agent::word(&talk.answered), kFutexWait, seen,
                       agent::word(&round));
-    if (is_killed() && !is_answered(talk, event)) return;
+    if (agent::controller_is_gone() && !is_answered(talk, event)) return;
     const int64_t now = controller_ns();
     idle = now == used ? idle + 1 : 0;
     used = now == -1 ? 0 : now;

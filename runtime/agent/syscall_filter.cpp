@@ -182,11 +182,21 @@ bool filter_seccomp(CallFrame* frame) {
   return true;
 }
 
-// Is the process about to execute another program, as far as can be told?
-void note_executes(const CallFrame* frame) {
+// Is the process about to execute another program, as far as can be told? djtap traces the thread
+// into the program, if it follows: then the call is made here, since djtap must know of a failure.
+bool filter_execute(CallFrame* frame) {
+  constexpr int64_t kCurrentFolder = -100;  // AT_FDCWD
   const auto call = static_cast<uint32_t>(frame->rax);
-  if (call == agent::kSysExecve && agent::may_be_there(frame->rdi)) agent::note_execute(frame->rdi);
-  if (call == agent::kSysExecveat) agent::note_execute(frame->rsi);  // relative to any folder
+  const bool is_at = call == agent::kSysExecveat;  // relative to any folder
+  if (!is_at && (call != agent::kSysExecve || !agent::may_be_there(frame->rdi))) return false;
+  const uint64_t path = is_at ? frame->rsi : frame->rdi;
+  abi::ExecWish* wish =
+      agent::await_follower(path, is_at ? static_cast<int32_t>(frame->rdi) : kCurrentFolder);
+  if (wish == nullptr) return agent::note_execute(path), false;
+  frame->rax = static_cast<uint64_t>(
+      agent::raw_syscall(call, frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8));
+  agent::take_back(wish);
+  return true;
 }
 
 // No thread that is traced by another may come to an int3.
@@ -332,8 +342,8 @@ extern "C" uint32_t dj_syscall_filter(CallFrame* frame) {
   if (filter_seccomp(frame)) return kFilterMade;
   const bool acts = static_cast<uint32_t>(frame->rax) == agent::kSysRtSigaction;
   if (acts && filter_fault_action(frame)) return kFilterMade;
-  note_executes(frame);
   if (traps && (filter_tracing(frame) || filter_masks(frame))) return kFilterMade;
+  if (filter_execute(frame)) return kFilterMade;
   return forks ? kFilterForks : kFilterNothing;
 }
 

@@ -15,11 +15,10 @@
 
 namespace dj {
 Installation Installation::prepare(const DetourPlan& plan, const std::vector<MappedModule>& modules,
-                                   const Layout& layout, pid_t pid, ModuleCodes& codes,
-                                   bool shares_trap) {
+                                   const Traps& traps, pid_t pid, ModuleCodes& codes) {
   const uint64_t begin = now_ns();
   Installation made;
-  made.traps_ = Traps(layout, shares_trap);
+  made.traps_ = traps;
   if (!plan.switched && !plan.patches.live) {
     made.led_.words = GotSlots(plan.modules, pid, plan.patches.sites);
   }

@@ -41,11 +41,9 @@ class Installation {
  public:
   // Looks at the process, which may run: at the words of its GOTs, and at the code that its signal
   // frames return to. `modules`: all of the process. shares_trap: of dlopened objects, where the
-  // session has set SIGTRAP up already. `layout` gives the room of the trap table. pid 0: there is
-  // no process to look at (tests).
+  // session has set SIGTRAP up already. pid 0: there is no process to look at (tests).
   static Installation prepare(const DetourPlan& plan, const std::vector<MappedModule>& modules,
-                              const Layout& layout, pid_t pid, ModuleCodes& codes,
-                              bool shares_trap = false);
+                              const Traps& traps, pid_t pid, ModuleCodes& codes);
   Installation(Installation&&) noexcept = default;
 
   // Returns how many bytes the journal of this installation needs.

@@ -43,7 +43,7 @@ std::vector<InstalledSite> Installation::list(bool skipped_only) const {
     for (SiteId id : place.owners) {
       if (!patches().names.is_listed(id)) continue;
       out.push_back(list_site(place, id, patches().names, modules()[place.module]));
-      out.back().guard_traps = guard_traps(place);
+      out.back().guards.traps = guard_traps(place);
     }
   };
   for (const PatchSite& place : patches().sites) add(place);

@@ -6,19 +6,14 @@
 
 namespace dj {
 
-Traps::Traps(const Layout& layout, bool is_shared)
-    : room_{layout.base, layout.traps.table, layout.traps.table_bytes, layout.traps.data,
-            layout.traps.dlopened},
-      has_cache_(layout.limits.trap_cache != 0),
-      is_shared_(is_shared) {}
-
 bool Traps::may_trap() const { return is_set() && abi::load(&words().trapless) == 0; }
 
 void Traps::fill(const SessionMemory& memory, const SiteList& sites, uint64_t handler,
                  uint64_t restorer) {
+  room_.view = memory.constants() + room_.table - room_.arena;
   fill_trap_table(room_, sites);
   table().cache_on = has_cache_;
-  header_word_ = &reinterpret_cast<abi::Header*>(memory.arena_base())->trap_table;
+  header_word_ = &reinterpret_cast<abi::Header*>(memory.constants())->trap_table;
   *header_word_ = {static_cast<uint32_t>(room_.table - room_.arena)};
   setup_ = TrapSetup(room_.table, memory.threads(), handler, restorer);
 }

@@ -17,9 +17,10 @@ namespace dj {
 class Traps {
  public:
   Traps() = default;
-  // `layout` gives the room of the table. is_shared: the installation is of dlopened objects; the
-  // session's first installation has set SIGTRAP up and owns the action.
-  Traps(const Layout& layout, bool is_shared);
+  // has_cache: the per-CPU cache stands in front of the table. is_shared: the installation is of
+  // dlopened objects; the target's first installation has set SIGTRAP up and owns the action.
+  Traps(const TrapRoom& room, bool has_cache, bool is_shared)
+      : room_(room), has_cache_(has_cache), is_shared_(is_shared) {}
 
   bool is_shared() const { return is_shared_; }
   // This installation has set the action.
@@ -30,7 +31,7 @@ class Traps {
   bool may_trap() const;
   const TrapRoom& room() const { return room_; }
   // The table in the arena. There must be one: a layout with handlers in the target has it.
-  abi::TrapTable& table() const { return *reinterpret_cast<abi::TrapTable*>(room_.table); }
+  abi::TrapTable& table() const { return *reinterpret_cast<abi::TrapTable*>(room_.view); }
   abi::TrapWords& words() const { return *reinterpret_cast<abi::TrapWords*>(room_.data); }
 
   // Fills the table with the int3 and guard bytes of Registered sites, which must all find room,

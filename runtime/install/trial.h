@@ -146,7 +146,12 @@ struct Trial {
     layout.traps.table_bytes = kTrapBytes;
     layout.traps.data = base.value() + kTrapDataOffset;
     DetourPlan detours = plan_all(options, has_rseq);
-    installation.emplace(Installation::prepare(detours, modules, layout, 0, *codes));
+    const Traps traps({.arena = layout.base,
+                       .table = layout.traps.table,
+                       .bytes = kTrapBytes,
+                       .data = layout.traps.data},
+                      false, false);
+    installation.emplace(Installation::prepare(detours, modules, traps, 0, *codes));
     Result<SessionMemory> created =
         SessionMemory::create(stopped, arena_place(layout),
                               {detours.area_modules(), detours.area_bytes(),

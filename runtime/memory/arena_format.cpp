@@ -255,6 +255,9 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   header.version = abi::kVersion;
   header.target_pid = static_cast<uint64_t>(facts.target_pid);
   header.target_own_pid = static_cast<uint64_t>(facts.target_own_pid);
+  header.first_pid = header.target_pid;
+  header.first_own_pid = header.target_own_pid;
+  header.follows_execs = facts.follows_execs;
   header.ticket = facts.ticket;
   header.errno_offset = facts.errno_offset;
   header.first_stack = facts.first_stack;

@@ -19,6 +19,7 @@ struct SessionFacts {
   uint64_t ticket = 0;
   int64_t errno_offset = 0;               // errno_query.h; 0: not known
   uint64_t first_stack = 0;               // stack_query.h
+  bool follows_execs = false;             // of the whole session
   std::span<const uint8_t> stack_tables;  // bytes for header.stack_tables
 };
 

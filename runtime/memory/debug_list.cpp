@@ -70,7 +70,8 @@ DebugList::~DebugList() {
   if (fd_ >= 0) close(fd_);
 }
 
-void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object) {
+void DebugList::show(pid_t pid, const abi::Header& header, uint64_t constants,
+                     std::span<const uint8_t> object) {
   const RunningMemory memory(pid, O_RDWR);
   if (!has_session(memory, header)) return;
   const std::optional<uint64_t> list = list_of(pid);
@@ -82,8 +83,8 @@ void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8
   if (!first) return;
   leave_debug_list(pid);
   // Whatever comes between reading and writing the chain is seen by debuggers alone.
-  abi::DebugEntry& entry = *header.debug_entry.get(abi::arena_of(&header));
-  const auto address = reinterpret_cast<uint64_t>(&entry);
+  auto& entry = *reinterpret_cast<abi::DebugEntry*>(constants + header.debug_entry.offset);
+  const uint64_t address = header.debug_entry.address(abi::arena_of(&header));
   entry = {.version = kNamespaces, .map = address + offsetof(abi::DebugEntry, load_bias)};
   entry.name = address + offsetof(abi::DebugEntry, path);
   *fmt::format_to_n(entry.path, sizeof entry.path - 1, "/proc/{}/fd/{}", getpid(), fd_).out = 0;

@@ -31,14 +31,22 @@ constexpr size_t kManyMappings = 16;  // from here on Awake is worth its thread
 Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& arena,
                                             const MemoryRequest& request) {
   KnownMaps maps;
-  return create(stopped, arena, request, maps);
+  return create(stopped, arena, request, maps, nullptr);
+}
+
+Result<SessionMemory> SessionMemory::join(Stopped& stopped, const ArenaPlace& arena,
+                                          const MemoryRequest& request, const SharedFile& data) {
+  KnownMaps maps;
+  return create(stopped, arena, request, maps, &data);
 }
 
 Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& arena,
-                                            const MemoryRequest& request, KnownMaps& maps) {
+                                            const MemoryRequest& request, KnownMaps& maps,
+                                            const SharedFile* joined) {
   CHECK(arena.constant_bytes % kPage == 0 && arena.constant_bytes <= arena.bytes);
   SessionMemory memory;
   memory.place_ = arena;
+  memory.joined_ = joined;
   memory.area_bytes_ = page_up(request.area_bytes);
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
@@ -52,11 +60,11 @@ Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t aren
   const ArenaPlace arena = {.base = arena_base};
   if (!maps.are_old()) {
     for (const AddressRange& module : request.modules) maps.add(module);
-    Result<SessionMemory> made = create(stopped, arena, request, maps);
+    Result<SessionMemory> made = create(stopped, arena, request, maps, nullptr);
     if (made.ok()) return made;
     maps.forget();
   }
-  return create(stopped, arena, request, maps);
+  return create(stopped, arena, request, maps, nullptr);
 }
 
 Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, KnownMaps& maps) {
@@ -66,7 +74,7 @@ Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, 
   DJ_TRY(const std::vector<uint64_t> bases, choose_places(maps, status.heap_begin, request));
   stubs_at_ = bases.size() * area_bytes_;
   DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), page_up(request.journal_bytes)));
-  const SharedFile* const files[] = {&constants_, &data_, &code_, &journal_};
+  const SharedFile* const files[] = {&constants_, &shared_data(), &code_, &journal_};
   DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
   DJ_TRY_DO(there.end(map_all(call, there, bases)));
   for (const AddressRange& range : there.ranges()) maps.add(range);
@@ -118,8 +126,10 @@ Status SessionMemory::make_files(uint64_t code_bytes, uint64_t journal_bytes) {
   };
   constexpr auto kRead = SharedFile::Use::Read, kWritten = SharedFile::Use::Written;
   const uint64_t constant_bytes = place_.constant_bytes;
-  DJ_TRY_DO(make(constants_, "constants", constant_bytes, kRead, place_.base));
-  DJ_TRY_DO(make(data_, "data", place_.bytes - constant_bytes, kWritten, place_.data_begin()));
+  DJ_TRY_DO(
+      make(constants_, "constants", constant_bytes, kRead, joined_ == nullptr ? place_.base : 0));
+  if (joined_ == nullptr)
+    DJ_TRY_DO(make(data_, "data", place_.bytes - constant_bytes, kWritten, place_.data_begin()));
   DJ_TRY_DO(make(code_, "code", code_bytes, kRead));
   return make(journal_, "journal", journal_bytes, kRead);
 }
@@ -127,7 +137,7 @@ Status SessionMemory::make_files(uint64_t code_bytes, uint64_t journal_bytes) {
 Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
                               const std::vector<uint64_t>& area_bases) {
   if (place_.bytes > 0) {
-    mark_unmade(data_.view(), place_.private_bytes());
+    if (joined_ == nullptr) mark_unmade(data_.view(), place_.private_bytes());
     DJ_TRY_DO(map_arena(maps));
     DJ_TRY_DO(map_private_memory(call, maps));  // behind the arena, whose mark tells of it
   }
@@ -146,9 +156,9 @@ Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
   // Where the kernel likes, so after all others.
   DJ_TRY_DO(maps.map("mmap of the journal", {0, journal().size()}, PROT_READ, journal_, 0));
   Journal hold(journal());  // from here on, no other djtap begins a session here
-  hold.enter_files(constants_.inode(), data_.inode(), code_.inode());
+  hold.enter_files(constants_.inode(), shared_data().inode(), code_.inode());
   if (place_.bytes > 0) hold.enter_threads(threads());
-  unmark_unmade(data_.view());
+  if (joined_ == nullptr) unmark_unmade(data_.view());
   return ok_status();
 }
 
@@ -157,15 +167,15 @@ Status SessionMemory::map_arena(TargetMaps& maps) {
   if (data > place_.base)
     DJ_TRY_DO(maps.map("mmap of the constants", {place_.base, data}, PROT_READ, constants_, 0));
   if (end > data)
-    DJ_TRY_DO(maps.map("mmap of the data arena", {data, end}, PROT_READ | PROT_WRITE, data_, 0));
+    DJ_TRY_DO(
+        maps.map("mmap of the data arena", {data, end}, PROT_READ | PROT_WRITE, shared_data(), 0));
   return ok_status();
 }
 
 Status SessionMemory::map_private_memory(RemoteCall& call, TargetMaps& maps) {
-  if (!map_private(place_)) {
+  if (joined_ == nullptr && !map_private(place_))
     return os_error("cannot map djtap's private memory behind the arena");
-  }
-  private_mapped_ = true;
+  private_mapped_ = joined_ == nullptr;
   DJ_TRY_DO(maps.map_private("mmap of private memory", {place_.private_begin(), place_.end()}));
   DJ_TRY_DO(call.checked("madvise of private memory", SYS_madvise,
                          {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
@@ -195,6 +205,7 @@ SessionMemory::SessionMemory(SessionMemory&& other) noexcept
       data_(std::move(other.data_)),
       code_(std::move(other.code_)),
       journal_(std::move(other.journal_)),
+      joined_(other.joined_),
       private_mapped_(std::exchange(other.private_mapped_, false)),
       code_areas_(std::move(other.code_areas_)),
       served_(std::move(other.served_)),

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // SessionMemory holds the files that djtap and the target share: the arena, its constants and its
-// data, at one address in both; the code areas with the stubs; and the journal. djtap makes and
-// seals them (shared_file.h): targets write to the data alone. djtap's mappings end with this
-// object. Those of the target stay until no thread is inside any more (clean/leftovers.h).
+// data, at one address in both (of a further process of the session, which has constants of its own
+// beside the same data, at that address in the process); the code areas with the stubs; and the
+// journal. djtap makes and seals them (shared_file.h): targets write to the data alone. djtap's
+// mappings end with this object. Those of the target stay until no thread is inside any more
+// (clean/leftovers.h).
 #pragma once
 #include <cstdint>
 #include <span>
@@ -37,6 +39,10 @@ class SessionMemory {
   // the target does not have a mapping as djtap made it; then nothing of it is left there.
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
                                       const MemoryRequest& request);
+  // The same for one more process of the session whose `data` these are: it gets constants of its
+  // own, of which djtap has its view elsewhere.
+  static Result<SessionMemory> join(Stopped& stopped, const ArenaPlace& arena,
+                                    const MemoryRequest& request, const SharedFile& data);
   // Maps more memory for a session that has its arena at `arena_base`: code areas, stubs and a
   // journal for modules that came later, in files of their own. `maps`: the mappings known before,
   // and after.
@@ -50,7 +56,11 @@ class SessionMemory {
   std::span<uint8_t> journal() const { return journal_.view(); }  // djtap's view
   // Address of the ThreadTable, the same in both.
   uint64_t threads() const { return place_.threads(); }
-  uint64_t arena_base() const { return place_.base; }
+  // Address of djtap's view of the constants.
+  uint64_t constants() const {
+    return joined_ == nullptr ? place_.base : reinterpret_cast<uint64_t>(constants_.view().data());
+  }
+  const SharedFile& data() const { return data_; }
   // Gives away the code areas and stubs that it has mapped; call it once. Their bytes are there as
   // long as this object.
   CodeAreas take_code() { return std::move(code_areas_); }
@@ -60,7 +70,9 @@ class SessionMemory {
  private:
   SessionMemory() = default;
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
-                                      const MemoryRequest& request, KnownMaps& maps);
+                                      const MemoryRequest& request, KnownMaps& maps,
+                                      const SharedFile* joined);
+  const SharedFile& shared_data() const { return joined_ != nullptr ? *joined_ : data_; }
   Status create_in(RemoteCall& call, const MemoryRequest& request, KnownMaps& maps);
   Result<std::vector<uint64_t>> choose_places(const KnownMaps& maps, uint64_t heap_begin,
                                               const MemoryRequest& request);
@@ -72,6 +84,7 @@ class SessionMemory {
   ArenaPlace place_;
   uint64_t area_bytes_ = 0;
   SharedFile constants_, data_, code_, journal_;
+  const SharedFile* joined_ = nullptr;  // the data, where another object has made them
   bool private_mapped_ = false;
   CodeAreas code_areas_;              // until take_code()
   std::vector<AddressRange> served_;  // by code area: span of its modules

@@ -4,11 +4,10 @@
 
 namespace dj {
 
-void write_biases(const abi::Header& header, const PatchPlan& patches,
+void write_biases(std::span<abi::SiteInfo> infos, const PatchPlan& patches,
                   const std::vector<MappedModule>& modules) {
-  if (!header.sites.is_set()) return;
-  abi::SiteInfo* infos = header.sites.get(abi::arena_of(&header));
-  std::vector<bool> known(header.site_count);
+  if (infos.empty()) return;
+  std::vector<bool> known(infos.size());
   for (const std::vector<PatchSite>* places : {&patches.sites, &patches.hooks}) {
     for (const PatchSite& place : *places) {
       for (const SiteId id : place.owners) {

@@ -4,6 +4,11 @@
 #include "runtime/memory/thread_rows.h"
 
 #include <sys/auxv.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 
 #include "runtime/process/untrusted.h"
 #include "runtime/shared/thread_rows.h"
@@ -34,20 +39,50 @@ Result<bool> may_have_rows(const Stopped& stopped) {
   return true;
 }
 
-// No handler runs yet, so djtap knows which rows are free without asking the arena.
-Status give_rows(const Stopped& stopped, const Layout& layout) {
+namespace {
+
+bool is_gone(uint32_t tid) {
+  return syscall(SYS_tkill, static_cast<int>(tid), 0) != 0 && errno == ESRCH;
+}
+
+// Changes the word from `before`; false: it was another one.
+bool change(uint64_t word, uint32_t before, uint32_t after) {
+  return __atomic_compare_exchange_n(reinterpret_cast<uint32_t*>(word), &before, after, false,
+                                     __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+
+// As take_thread_row() of the agent, with an end whatever the target writes there meanwhile. 0: no
+// row was found, and the thread counts in the one of all who find none.
+uint32_t take_row(const Layout& layout, uint32_t tid) {
+  constexpr int kMostTries = 1000;
   const ArenaView arena(layout.base, layout.bytes);
   const uint64_t rows = layout.header.thread_rows.address(layout.arena());
-  arena.store<uint64_t>(layout.base + offsetof(abi::Header, thread_row_count), layout.thread_rows);
-  uint32_t next = 1;
+  const uint64_t next = rows + offsetof(abi::ThreadRows, next),
+                 owners = rows + offsetof(abi::ThreadRows, owner);
+  for (int i = 0; i < kMostTries; ++i) {
+    const uint32_t seen = arena.word<uint32_t>(next).number();
+    if (seen >= layout.thread_rows) break;
+    const uint32_t row = std::max<uint32_t>(seen, 1);
+    if (!change(next, seen, row + 1)) continue;
+    arena.store<uint32_t>(owners + sizeof(uint32_t) * row, tid);
+    return row;
+  }
+  for (uint32_t row = 1; row < std::min<uint32_t>(layout.thread_rows, kMostTries); ++row) {
+    const uint64_t word = owners + sizeof(uint32_t) * row;
+    const uint32_t owner = arena.word<uint32_t>(word).number();
+    if (owner != 0 && is_gone(owner) && change(word, owner, tid)) return row;
+  }
+  return 0;
+}
+
+}  // namespace
+
+Status give_rows(const Stopped& stopped, const Layout& layout, uint64_t constants) {
+  reinterpret_cast<abi::Header*>(constants)->thread_row_count = layout.thread_rows;
   for (pid_t tid : stopped.threads()) {
-    const uint32_t row = next < layout.thread_rows ? next++ : 0;  // 0: all who find none
-    if (row != 0)
-      arena.store<uint32_t>(rows + offsetof(abi::ThreadRows, owner) + sizeof(uint32_t) * row,
-                            static_cast<uint32_t>(tid));
+    const uint32_t row = take_row(layout, static_cast<uint32_t>(tid));
     DJ_TRY_DO(set_gs_base(stopped, tid, uint64_t{row} << layout.header.counter_shift));
   }
-  arena.store<uint32_t>(rows + offsetof(abi::ThreadRows, next), next);
   return ok_status();
 }
 

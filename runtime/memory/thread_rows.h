@@ -14,9 +14,11 @@ namespace dj {
 bool has_fsgsbase();
 // Whether none of these threads has a gs base, and programs may set it (FSGSBASE).
 Result<bool> may_have_rows(const Stopped& stopped);
-// Gives each thread a row. The arena is formatted. The system calls that start threads must be
-// hooked before any of these threads runs again, so that new threads get rows, too.
-Status give_rows(const Stopped& stopped, const Layout& layout);
+// Gives each thread a row, as far as there are free ones: threads of other processes may take some
+// at the same time. The arena is formatted; constants: address of djtap's view of the process's
+// constants. The system calls that start threads must be hooked before any of these threads runs
+// again, so that new threads get rows, too.
+Status give_rows(const Stopped& stopped, const Layout& layout, uint64_t constants);
 // Takes away gs bases that can only be rows: those of this session, or of one whose djtap was
 // killed.
 Status take_rows(const Stopped& stopped);

@@ -52,6 +52,27 @@ class ToldWords {
     return word.one_of(abi::kEndForFilter).value_or(abi::kNoEnd);
   }
 
+  // --- threads that are about to execute another program (exec_wish.h) ---
+  uint32_t exec_events() const { return arena_.word<uint32_t>(exec_bell()).number(); }
+  uint64_t exec_bell() const { return exec() + offsetof(abi::ExecTalk, events); }
+  // What number `i` says.
+  abi::ExecWish exec_wish(uint32_t i) const {
+    abi::ExecWish wish = {};
+    arena_.copy(exec_wish_at(i), &wish, sizeof wish);
+    return wish;
+  }
+  void answer_exec(uint32_t i, abi::ExecState state) const {
+    arena_.store<uint32_t>(exec_wish_at(i), state);
+  }
+  // Address of the word that the thread waits at.
+  uint64_t exec_wish_at(uint32_t i) const {
+    return exec() + offsetof(abi::ExecTalk, wishes) + i * sizeof(abi::ExecWish);
+  }
+  // From here on no thread waits.
+  void follow_no_execs() const {
+    arena_.store<uint32_t>(exec() + offsetof(abi::ExecTalk, nobody), 1);
+  }
+
   // How many events the target's loader has reported.
   uint32_t loader_events() const { return arena_.word<uint32_t>(loader_bell()).number(); }
   // Address of the word that counts these events, where djtap waits for it to change.
@@ -64,6 +85,7 @@ class ToldWords {
   uint64_t loader_futex() const { return talk() + offsetof(abi::LoaderTalk, answered); }
 
  private:
+  uint64_t exec() const { return words_ + offsetof(abi::SessionWords, exec); }
   uint64_t talk() const { return words_ + offsetof(abi::SessionWords, loader); }
   uint64_t count(uint64_t offset) const { return arena_.word(words_ + offset).number(); }
   void store(uint64_t offset, uint64_t word) const {

@@ -22,11 +22,12 @@ std::string to_string(const InstalledSite& site) {
   if (!site.reason.empty()) {
     state += ": " + site.reason;
   }
-  if (site.guards != 0) {
-    state += ", " + counted(site.guard_traps, "guard trap");
+  if (site.guards.count != 0) {
+    state += ", " + counted(site.guards.traps, "guard trap");
   }
-  return fmt::format("{:016x} {} {} {} [{}]", site.address, site.letter, shown_name(site),
-                     site.module, state);
+  const std::string process = site.pid != 0 ? fmt::format(" pid {}", site.pid) : "";
+  return fmt::format("{:016x} {} {} {} [{}]{}", site.address, site.letter, shown_name(site),
+                     site.module, state, process);
 }
 
 InstalledSite list_site(const PatchSite& place, SiteId id, const SiteNames& names,
@@ -41,7 +42,7 @@ InstalledSite list_site(const PatchSite& place, SiteId id, const SiteNames& name
   site.state = place.state;
   site.reason = place.reason;
   site.jump = place.jump;
-  site.guards = static_cast<unsigned>(std::popcount(place.guards()));
+  site.guards.count = static_cast<unsigned>(std::popcount(place.guards()));
   for (const PatchCall& call : place.calls) {
     if (call.site == id) {
       site.handlers.push_back({call.handler, names.probe(call.handler), call.off});

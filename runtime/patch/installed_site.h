@@ -17,6 +17,12 @@ struct InstalledHandler {
   uint8_t off = 0;  // bits of OffBy
 };
 
+// InstalledGuards: int3 bytes that a jump keeps.
+struct InstalledGuards {
+  unsigned count = 0;
+  uint64_t traps = 0;  // how often a thread arrived at one of them
+};
+
 // InstalledSite: one patched (or refused) place, as --probes prints it.
 struct InstalledSite {
   SiteId site = 0;
@@ -26,11 +32,11 @@ struct InstalledSite {
   std::string foreign;   // "shop.total+0x12", as its language calls it; empty: see shown_symbol()
   std::string module;    // path
   SiteState state = SiteState::Skipped;
-  std::string reason;                      // of Int3 and Skipped
-  bool jump = false;                       // of Registered: not int3
-  unsigned guards = 0;                     // int3 bytes that the jump keeps
-  uint64_t guard_traps = 0;                // how often a thread arrived at one of them
+  std::string reason;  // of Int3 and Skipped
+  bool jump = false;   // of Registered: not int3
+  InstalledGuards guards;
   std::vector<InstalledHandler> handlers;  // in registration order
+  int pid = 0;                             // of the process, where a session has several
 };
 
 // Returns the site's name as people read it: "symbol+0x12", or `foreign`.
@@ -38,10 +44,10 @@ std::string shown_name(const InstalledSite& site);
 
 // HandlerAt: one handler at one Plan site, as it is switched on and off.
 using HandlerAt = std::pair<SiteId, HandlerId>;
-// "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]"
+// "00007f12 e symbol+0x0 /lib/libc.so.6 [OPTIMIZED]", and " pid 12" where that is known
 std::string to_string(const InstalledSite& site);
 
-// Makes the list's entry of `place` for its Plan site `id`. guard_traps stays 0: the plan does not
+// Makes the list's entry of `place` for its Plan site `id`. guards.traps stays 0: the plan does not
 // know it.
 InstalledSite list_site(const PatchSite& place, SiteId id, const SiteNames& names,
                         const MappedModule& module);

@@ -254,7 +254,8 @@ std::vector<uint32_t> by_name(const std::vector<MappedModule>& modules) {
 
 std::string patches_key(const std::string& plan_key, const PatchInput& input) {
   const auto& [plan, modules, o, facts, first, counting] = input;
-  if (plan_key.empty() || input.is_dlopened() || !facts.no_int3.empty() || is_engine_logged())
+  if (plan_key.empty() || input.plan.first_site > 0 || input.is_dlopened() ||
+      !facts.no_int3.empty() || is_engine_logged())
     return "";
   std::string key =
       plan_key + fmt::format("patches {} {} {} {} {} {} {}\n", o.optimize,

@@ -99,13 +99,18 @@ PatchPlan plan_dlopened(const PatchInput& input, ModuleCodes& codes) {
     out = {};
     plan_modules(input, {facts.has_trap}, codes, out);
   }
+  return out;
+}
+
+// The session's numbers instead of the plan's.
+void number(SiteId first_site, PatchPlan& out) {
+  if (first_site == 0) return;
   for (std::vector<PatchSite>* places : {&out.sites, &out.hooks}) {
-    for (PatchSite& site : *places) {  // the session's numbers instead of the plan's
-      for (SiteId& owner : site.owners) owner += plan.first_site;
-      for (PatchCall& call : site.calls) call.site += plan.first_site;
+    for (PatchSite& site : *places) {
+      for (SiteId& owner : site.owners) owner += first_site;
+      for (PatchCall& call : site.calls) call.site += first_site;
     }
   }
-  return out;
 }
 
 PatchPlan plan_first(const PatchInput& input, ModuleCodes& codes) {
@@ -144,6 +149,7 @@ std::vector<bool> counting_handlers(const std::vector<HandlerAbi>& abis,
 
 PatchPlan plan_patches(const PatchInput& input, ModuleCodes& codes) {
   PatchPlan out = input.is_dlopened() ? plan_dlopened(input, codes) : plan_first(input, codes);
+  number(input.plan.first_site, out);
   relocate_whole_functions(out.sites, input.modules, codes, input.counting);
   out.sets_gs_base = !gs_base_setter(input.modules, input.first_module, codes).empty();
   return out;

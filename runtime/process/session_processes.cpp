@@ -39,6 +39,16 @@ bool is_session_memory(const Mapping& mapping) {
   return mapping.shared && mapping.device == device && mapping.path.starts_with(begin);
 }
 
+std::vector<pid_t> all_processes() {
+  std::vector<pid_t> all;
+  DIR* dir = opendir("/proc");
+  while (dirent* entry = dir != nullptr ? readdir(dir) : nullptr) {
+    if (const pid_t pid = atoi(entry->d_name); pid > 0) all.push_back(pid);
+  }
+  if (dir != nullptr) closedir(dir);
+  return all;
+}
+
 namespace {
 
 bool shares_memory(const std::vector<Mapping>& maps, uint64_t inode) {
@@ -57,6 +67,19 @@ bool has_memory(pid_t pid, uint64_t inode) {
 bool has_session_memory(pid_t pid) {
   const Result<std::vector<Mapping>> maps = read_maps(pid);
   return maps.ok() && std::ranges::any_of(maps.value(), is_session_memory);
+}
+
+std::set<uint64_t> mapped_session_files() {
+  std::set<uint64_t> files;
+  for (const pid_t pid : all_processes()) {
+    if (pid == getpid()) continue;
+    const Result<std::vector<Mapping>> maps = read_maps(pid);
+    if (!maps.ok()) continue;
+    for (const Mapping& mapping : maps.value()) {
+      if (is_session_memory(mapping)) files.insert(mapping.inode);
+    }
+  }
+  return files;
 }
 
 namespace {
@@ -93,20 +116,6 @@ pid_t last_number() {
   pid_t last = 0;
   return file >> skipped >> skipped >> skipped >> skipped >> last ? last : 0;
 }
-
-}  // namespace
-
-std::vector<pid_t> all_processes() {
-  std::vector<pid_t> all;
-  DIR* dir = opendir("/proc");
-  while (dirent* entry = dir != nullptr ? readdir(dir) : nullptr) {
-    if (const pid_t pid = atoi(entry->d_name); pid > 0) all.push_back(pid);
-  }
-  if (dir != nullptr) closedir(dir);
-  return all;
-}
-
-namespace {
 
 // Those that may have come since `before` was the last number: it is `now`.
 std::vector<pid_t> processes_since(pid_t before, pid_t now) {

@@ -2,7 +2,9 @@
 // find_session_processes() and for_session_processes() find the session processes: all that share
 // one session's memory, the target and what it has forked since.
 #pragma once
+#include <cstdint>
 #include <functional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -25,6 +27,10 @@ std::vector<pid_t> find_session_processes(uint64_t inode);
 
 // Whether a process has a file of any session mapped. False also if djtap may not read its maps.
 bool has_session_memory(pid_t pid);
+
+// Returns the inodes of the files of all sessions that processes have mapped, if djtap may read
+// their maps; without djtap's own mappings.
+std::set<uint64_t> mapped_session_files();
 
 // Returns the processes for which has_session_memory() is true, ascending; without those that run
 // this djtap's own program, which map what they share with their targets.

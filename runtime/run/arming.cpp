@@ -31,8 +31,8 @@ std::set<HandlerAt> ArmingWatch::handlers_of(ProbeId probe) const {
 }
 
 void ArmingWatch::look() {
-  const bool more = session_.dlopened_count() != dlopened_;
-  dlopened_ = session_.dlopened_count();
+  const bool more = session_.set_count() != dlopened_;
+  dlopened_ = session_.set_count();
   for (Watched& each : watched_) {
     session_.run_host(each.test);
     const GlobalValue now = read_global(compiled_.program, each.arming.armed, compiled_.layout);

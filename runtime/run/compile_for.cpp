@@ -42,7 +42,7 @@ Status lay_out_for(const Limits& limits, FoundTarget& target, ModuleCodes& codes
     auto frames = static_cast<uint32_t>(limits.max_backtrace);
     bool lines = names_lines(compiled.program);
     auto read = [lines](const std::string& path) { return read_stack_info(path, lines); };
-    compiled.stacks.emplace(process->modules, read, frames, compiled.plan.awaits_objects);
+    compiled.stacks.emplace(process->modules, read, frames, has_room_for_more(compiled.plan));
     clock.done("stacks", fmt::format("{} kB of tables", compiled.stacks->bytes().size() >> 10));
   }
   auto lay = [&](uint64_t base) {

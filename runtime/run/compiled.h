@@ -43,6 +43,9 @@ struct Compiled {
   TargetFacts facts;
   std::optional<StackTables> stacks;  // none: no handler walks stacks
   PatchPlan patches;                  // the session takes it
+
+  StackTables* stacks_or_null() { return stacks ? &*stacks : nullptr; }
+  uint64_t stack_room() const { return stacks ? stacks->room() : 0; }
 };
 
 // Returns the options of the patch plan. is_steered: whether the user may switch probes from

@@ -18,6 +18,9 @@ struct FoundTarget {
   // The further processes of -p, in the order of the command line, which the session is to join.
   // djtap has not looked at them; some may have ended.
   std::vector<int> more_pids;
+  bool trusted = false;  // TargetChoices::trusted
+  // Whether probes follow what processes of the session execute.
+  bool follows_execs = false;
   // The command of -c where the kernel is probed: it waits, and nothing of it is probed.
   std::optional<ForkedChild> command;
 

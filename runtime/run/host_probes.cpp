@@ -7,6 +7,7 @@
 
 #include <algorithm>
 
+#include "runtime/process/pid_space.h"
 #include "runtime/shared/input.h"
 #include "runtime/shared/thread_table.h"
 
@@ -53,6 +54,11 @@ void HostProbes::run_first() {
   if (!has(HostProbe::When::Oneshot)) return;
   run(HostProbe::When::Oneshot);
   session_.words().request_exit();
+}
+
+void HostProbes::run_joined(int pid) {
+  if (has(HostProbe::When::ProcessBegin)) run_for(TargetTask(pid), HostProbe::When::ProcessBegin);
+  if (children_) children_->begins(own_numbers(pid).pid);
 }
 
 void HostProbes::run_error() { run(HostProbe::When::Error); }

@@ -29,6 +29,8 @@ class HostProbes {
   // oneshot probe the session ends.
   void run_first();
   // Runs the error probes. Call it after errors in run_first().
+  // Runs process.begin for a further process.
+  void run_joined(int pid);
   void run_error();
   bool wants_input() const { return has(HostProbe::When::Input); }
   // Runs the input probes for each byte that has come.

@@ -17,9 +17,11 @@
 #include "runtime/process/own_tracee.h"
 #include "runtime/run/report_session.h"
 #include "runtime/run/show.h"
+#include "runtime/run/target.h"
 #include "runtime/run/trace_target.h"
 #include "runtime/session/report.h"
 #include "runtime/target/process/process_target.h"
+#include "runtime/target/process/unfollowed.h"
 #include "runtime/target/report_sites.h"
 
 namespace dj {
@@ -67,7 +69,7 @@ void report_why_over(const Result<Ended>& ended, Session& session) {
 }
 
 // The process or the kernel, if there is one.
-Result<Targets> targets_of(const Prepared& prepared, bool writable_text, bool thread_rows) {
+Result<Targets> targets_of(const Prepared& prepared, const ProcessInput& input) {
   Targets targets;
   FoundTarget& found = prepared.target;
   if (found.kernel) {
@@ -77,12 +79,7 @@ Result<Targets> targets_of(const Prepared& prepared, bool writable_text, bool th
         SessionFacts{.target_pid = found.pid(), .target_own_pid = found.pid()}));
   }
   if (!found.process) return targets;
-  targets.push_back(std::make_unique<ProcessTarget>(
-      *found.process, prepared.codes,
-      ProcessInput{.facts = prepared.compiled.facts,
-                   .writable_text = writable_text,
-                   .thread_rows = thread_rows,
-                   .capture_handlers = capture_handlers(prepared.compiled.plan)}));
+  targets.push_back(std::make_unique<ProcessTarget>(*found.process, prepared.codes, input));
   return targets;
 }
 
@@ -150,7 +147,11 @@ std::optional<int> SessionRun::open(const ReportChoices& report, const CommandLi
 // Behind it, layout.header has all that only the session knows.
 std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_rows) {
   Compiled& compiled = prepared_.compiled;
-  Result<Targets> targets = targets_of(prepared_, writable_text, thread_rows);
+  Result<Targets> targets =
+      targets_of(prepared_, {.facts = compiled.facts,
+                             .writable_text = writable_text,
+                             .thread_rows = thread_rows,
+                             .capture_handlers = capture_handlers(compiled.plan)});
   if (!targets.ok()) return fail_attach(targets.error());
   const DetourInput input = {.plan = compiled.plan,
                              .abis = compiled.abis,
@@ -158,8 +159,10 @@ std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_row
                              .code_bytes = link_bytes(compiled.image),
                              .switched = compiled.patching.switched,
                              .samples = sample_calls(compiled.plan, compiled.layout)};
+  SessionInput session = session_input(compiled);
+  session.follows_execs = prepared_.target.follows_execs;
   Result<Session> created = Session::create(
-      targets.take(), session_input(compiled),
+      targets.take(), session,
       plan_detours(std::move(compiled.patches), input, prepared_.codes.file_cache()));
   if (!created.ok()) return fail_attach(created.error());
   session_.emplace(created.take());
@@ -244,7 +247,6 @@ std::optional<int> SessionRun::arm() {
   if (Target* const target = session_->target()) {
     const bool lists = stages_.probes || stages_.dump.count("probes") > 0;
     report_arming(*target, prepared_.clock, lists, !stress_.is_on());
-    if (!found.is_child() && !stress_.is_on()) target->warn_of_unprobed();
   }
   if (found.command) {
     const Status started = run_untraced(*found.command);
@@ -262,13 +264,78 @@ StressFacts SessionRun::stress_facts_now() const {
   return stress_facts(*session_, all && !modules.empty() ? modules.front().path : "");
 }
 
+namespace {
+
+// The other processes of -p, and what all of -p have started before.
+std::vector<int> further_processes(const FoundTarget& found) {
+  std::vector<int> further = found.more_pids;
+  if (!found.follows_execs || found.is_child()) return further;
+  std::vector<int> begun = descendants(found.pid());
+  for (const int pid : found.more_pids) {
+    const std::vector<int> more = descendants(pid);
+    begun.insert(begun.end(), more.begin(), more.end());
+  }
+  for (const int pid : begun) {
+    if (pid != found.pid() && std::ranges::find(further, pid) == further.end())
+      further.push_back(pid);
+  }
+  return further;
+}
+
+}  // namespace
+
+// One that cannot be probed costs a warning.
+JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
+  FoundTarget& found = prepared_.target;
+  const ProcessInput input =
+      found.process ? static_cast<ProcessTarget*>(session_->target())->input_of_further()
+                    : ProcessInput();
+  JoinedProcesses joined(plans, found.modules(), input, stages_.probes);
+  const std::vector<int> further =
+      stress_.is_on() || !found.process ? std::vector<int>() : further_processes(found);
+  for (size_t i = 0; i < further.size(); ++i) {
+    const int pid = further[i];
+    Result<TracedProcess> process = open_process(pid, found.trusted, input.writable_text);
+    const Status done = process.ok() ? joined.join(process.take()) : Status(process.error());
+    if (done.ok()) {
+      host_probes_->run_joined(pid);
+    } else if (i < found.more_pids.size()) {
+      report_warning("DJ5914",
+                     fmt::format("process {} is not probed: {}", pid, done.error().message));
+    }
+  }
+  if (found.process && !found.is_child() && !stress_.is_on())
+    session_->target()->warn_of_unprobed();
+  return joined;
+}
+
 void SessionRun::trace() {
-  DlopenWatch dlopened(stages_, !stress_.is_on(), prepared_.compiled, *session_, prepared_.codes);
-  ending_.ended = dj::trace({prepared_, *session_, *drain_, *output_, monitor_.get(),
-                             watches_.exit ? watches_.exit->fd() : -1, control_, *host_probes_,
-                             *watches_.arming, watches_.jit.get(), dlopened},
+  FurtherPlans plans(prepared_.compiled, prepared_.codes, *session_);
+  JoinedProcesses joined = join_further(plans);
+  std::optional<FollowedExecs> execs;
+  if (session_->header().follows_execs != 0)
+    execs.emplace(*session_, joined,
+                  static_cast<ProcessTarget*>(session_->target())->data().inode());
+  DlopenWatch dlopened(stages_, !stress_.is_on(), prepared_.compiled, *session_, plans, joined);
+  ending_.ended = dj::trace({prepared_,
+                             *session_,
+                             *drain_,
+                             *output_,
+                             monitor_.get(),
+                             watches_.exit ? watches_.exit->fd() : -1,
+                             control_,
+                             *host_probes_,
+                             *watches_.arming,
+                             watches_.jit.get(),
+                             {dlopened, joined, execs ? &*execs : nullptr}},
                             steering_);
   monitor_.reset();
+  if (execs) {
+    for (const std::string& file : joined.never_seen())
+      report_warning("DJ5916", fmt::format("no process of the session has executed {}: its probes "
+                                           "were never reached",
+                                           printable(file)));
+  }
   prepared_.codes.remember();  // of later objects
   ending_.facts = stress_facts_now();
   report_why_over(ending_.ended, *session_);

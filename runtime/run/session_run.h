@@ -12,6 +12,7 @@
 #include "runtime/process/exit_watch.h"
 #include "runtime/run/arming.h"
 #include "runtime/run/host_probes.h"
+#include "runtime/run/joined_processes.h"
 #include "runtime/run/prepared.h"
 #include "runtime/run/take_out.h"
 #include "runtime/session/control_socket.h"
@@ -19,6 +20,7 @@
 #include "runtime/session/loop.h"
 #include "runtime/session/monitor.h"
 #include "runtime/session/stress.h"
+#include "runtime/target/process/process_target.h"
 
 namespace dj {
 
@@ -67,6 +69,7 @@ class SessionRun {
   int fail_command(const Error& error);
   TakenOut take_out();
   StressFacts stress_facts_now() const;
+  JoinedProcesses join_further(FurtherPlans& plans);
   bool is_by_errors() const;
 
   Prepared prepared_;

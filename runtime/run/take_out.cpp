@@ -25,7 +25,7 @@ void warn_of_survivors(const ForksLeft& forks) {
 TakenOut take_out_probes(Session& session, const std::optional<ExitWatch>& watch, bool verbose) {
   constexpr int kEndingMs = 200;  // a process on its way out has no memory before it has ended
   TakenOut taken = {watch && watch->ended()};
-  if (!taken.gone) {
+  if (!taken.gone || session.targets().size() > 1) {
     const Status restored = session.restore();
     taken.all = restored.ok() || (watch && watch->ended(kEndingMs));
     const std::string later =

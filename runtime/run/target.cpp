@@ -71,6 +71,13 @@ Result<ForkedChild> fork_target(const std::vector<std::string>& command,
   return ForkedChild::fork(command, {child_mask});
 }
 
+Result<TracedProcess> open_process(int pid, bool trusted, bool writable_text) {
+  DJ_TRY(TracedProcess process, TracedProcess::open(pid));
+  if (!trusted) DJ_TRY_DO(check_rights(pid));
+  if (writable_text) trust_writable(process.modules);
+  return process;
+}
+
 Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
                                 const sigset_t& child_mask,
                                 std::optional<Result<ForkedChild>> child) {
@@ -88,13 +95,13 @@ Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
   } else if (!target.pids.empty()) {
     const int pid = target.pids.front();
     find_names_as(pid);
-    DJ_TRY(TracedProcess process, TracedProcess::open(pid));
-    if (!target.trusted) DJ_TRY_DO(check_rights(pid));
-    if (target.writable_text) trust_writable(process.modules);
+    DJ_TRY(TracedProcess process, open_process(pid, target.trusted, target.writable_text));
     if (use != TargetUse::Examine) warn_of_lost_files(pid);
     found.process.emplace(std::move(process));
     found.more_pids.assign(target.pids.begin() + 1, target.pids.end());
   }
+  found.trusted = target.trusted;
+  found.follows_execs = found.process && target.follow;
   return found;
 }
 
@@ -144,22 +151,39 @@ std::string summary_of(const FoundTarget& target) {
                        : fmt::format("pid {}, {}", target.pid(), modules);
 }
 
-TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers) {
+namespace {
+
+TargetFiles files_of(const std::vector<MappedModule>& modules, const TypePrinters* printers) {
   TargetFiles files;
   files.printers = printers;
-  files.has_target = target.is_there();
-  files.is_kernel = target.kernel.has_value();
-  if (files.is_kernel) files.kernel_types = KernelFiles().types;
-  if (target.process) files.is_in_kernel = is_kernel_function;
-  files.modules = module_paths(target.modules());
+  files.modules = module_paths(modules);
   files.open_paths = files.modules;
-  for (const MappedModule& module : target.modules()) {
+  for (const MappedModule& module : modules) {
     auto found = std::find(files.modules.begin(), files.modules.end(), module.path);
     if (module.is_vdso || found == files.modules.end()) continue;
     size_t index = static_cast<size_t>(found - files.modules.begin());
     files.open_paths[index] = module.open_path;
     files.mapped.push_back({index, module.begin, module.end, module.bias});
   }
+  return files;
+}
+
+}  // namespace
+
+TargetFiles files_of_process(const std::vector<MappedModule>& modules,
+                             const TypePrinters* printers) {
+  TargetFiles files = files_of(modules, printers);
+  files.has_target = true;
+  files.is_in_kernel = is_kernel_function;
+  return files;
+}
+
+TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers) {
+  if (target.process) return files_of_process(target.process->modules, printers);
+  TargetFiles files = files_of(target.modules(), printers);
+  files.has_target = target.is_there();
+  files.is_kernel = target.kernel.has_value();
+  if (files.is_kernel) files.kernel_types = KernelFiles().types;
   return files;
 }
 

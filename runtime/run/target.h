@@ -31,6 +31,10 @@ Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
                                 const sigset_t& child_mask,
                                 std::optional<Result<ForkedChild>> child = std::nullopt);
 
+// Looks at a running process. trusted: djtap may have more rights than it. Fails as
+// TracedProcess::open() and check_rights() do.
+Result<TracedProcess> open_process(int pid, bool trusted, bool writable_text);
+
 // What the points of the program mean. Reports points of the kernel that have no form, and points
 // that cannot be in one session.
 MeantTarget meant_target(const Program& program, const TargetChoices& target, Diags& diags);
@@ -56,6 +60,9 @@ std::string lost_file_text(pid_t pid, const LostFile& file);
 // Returns what -v says of the target: its number, and how many modules it has.
 std::string summary_of(const FoundTarget& target);
 
+// Returns the files and mappings of a process. printers: for texts; may be null.
+TargetFiles files_of_process(const std::vector<MappedModule>& modules,
+                             const TypePrinters* printers);
 // Returns the files and mappings of the target; none without a target. printers: for texts; may be
 // null.
 TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers = nullptr);

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <list>
 
 #include "compiler/stages/samples.h"
 #include "runtime/output/key_input.h"
@@ -35,6 +36,12 @@ void add_timers(const Tracing& tracing, LoopActions& actions) {
   }
 }
 
+void add_bell(uint64_t word, std::list<Doorbell>& bells, LoopActions& actions) {
+  Doorbell& bell = bells.emplace_back(word);
+  actions.is_often = actions.is_often || bell.fd() < 0;
+  if (bell.fd() >= 0) actions.bells.push_back({bell.fd(), [&bell] { bell.answer(); }});
+}
+
 // What ends it. time_is_up: set when it is.
 void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time_is_up,
               LoopActions& actions) {
@@ -47,6 +54,13 @@ void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time
     return time_is_up || (tracing.monitor != nullptr && tracing.monitor->quit()) ||
            tracing.session.words().exit_requested() || !tracing.session.why_over().empty();
   };
+  // Of several processes the last one's end is the session's.
+  if (!tracing.prepared.target.more_pids.empty()) {
+    actions.pidfd = -1;
+    actions.all_ended = [&tracing] {
+      return tracing.session.target()->has_ended() && tracing.further.processes.are_over();
+    };
+  }
   const auto max_errors = static_cast<uint64_t>(steering.limits.max_errors);
   actions.too_many_errors = [&tracing, max_errors] {
     return !tracing.prepared.lua.diags().ok() ||
@@ -60,17 +74,13 @@ void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time
 Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   Session& session = tracing.session;
   const std::optional<TracedProcess>& process = tracing.prepared.target.process;
-  DlopenWatch& dlopened = tracing.dlopened;
+  DlopenWatch& dlopened = tracing.further.objects;
   if (process && !process->is_child) dlopened.look();
   LoopActions actions;
   actions.pidfd = tracing.pidfd;
-  std::optional<Doorbell> bell;
-  if (dlopened.is_on()) {
-    bell.emplace(session.words().loader_bell());
-    actions.is_often = bell->fd() < 0;
-    actions.bell_fd = bell->fd();
-    actions.bell = [&bell] { bell->answer(); };
-  }
+  std::list<Doorbell> bells;
+  if (dlopened.is_on()) add_bell(session.words().loader_bell(), bells, actions);
+  if (tracing.further.execs != nullptr) add_bell(session.words().exec_bell(), bells, actions);
   if (std::optional<ControlSocket>& control = tracing.control) {
     actions.control_fd = control->fd();
     actions.control = [&] {
@@ -84,19 +94,22 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   LossWatch losses({session.words(), tracing.prepared.compiled.program,
                     tracing.prepared.compiled.plan, tracing.prepared.compiled.layout});
   actions.drain = [&] {
+    const bool soon = tracing.further.execs != nullptr && tracing.further.execs->poll();
     std::string program = exec.poll();
-    if (!program.empty())
+    if (!program.empty() &&
+        !(process && tracing.further.execs && tracing.further.execs->has_followed(process->pid)))
       report_warning("DJ5901",
                      fmt::format("the target executed {}: probes do not follow", program));
     if (dlopened.poll()) tracing.arming.look();
     if (tracing.jit != nullptr) tracing.jit->look();
     session.poll();
+    tracing.further.processes.poll();
     if (tracing.monitor != nullptr) tracing.monitor->run(session);
     losses.look();
     if (input) tracing.host_probes.run_input(*input, tracing.arming);
     const size_t events = tracing.drain.run(false);
     tracing.host_probes.run_child_ends(tracing.drain);
-    return events;
+    return events + (soon ? 1 : 0);
   };
   actions.stopped = [&](bool now) { session.let_wait(!now); };
   bool time_is_up = false;

@@ -6,6 +6,7 @@
 #include "runtime/output/drain.h"
 #include "runtime/run/arming.h"
 #include "runtime/run/dlopened_objects.h"
+#include "runtime/run/followed_execs.h"
 #include "runtime/run/host_probes.h"
 #include "runtime/run/prepared.h"
 #include "runtime/session/control_socket.h"
@@ -14,6 +15,13 @@
 #include "runtime/session/monitor.h"
 
 namespace dj {
+
+// Further: what comes to a session while it runs.
+struct Further {
+  DlopenWatch& objects;
+  JoinedProcesses& processes;
+  FollowedExecs* execs;  // null: what processes execute is not followed
+};
 
 // Tracing holds everything that takes part while the target runs.
 struct Tracing {
@@ -27,7 +35,7 @@ struct Tracing {
   HostProbes& host_probes;
   ArmingWatch& arming;
   JitWatch* jit;  // null: no handler names code
-  DlopenWatch& dlopened;
+  Further further;
 };
 
 // Returns when the session must end, and says why.

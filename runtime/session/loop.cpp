@@ -81,9 +81,9 @@ void stop_here(const LoopActions& actions) {
   actions.stopped(false);
 }
 
-// Who an epoll event is about: the pidfd, the signalfd, the control socket, the bell, or timer
-// number n.
-enum : uint64_t { kPid = ~0ull, kSignal = ~1ull, kControl = ~2ull, kBell = ~3ull };
+// Who an epoll event is about: the pidfd, the signalfd, the control socket, bell number n behind
+// kBells, or timer number n.
+enum : uint64_t { kPid = ~0ull, kSignal = ~1ull, kControl = ~2ull, kBells = 1ull << 32 };
 
 Status watch(int epoll, int fd, uint64_t who) {
   epoll_event event{};
@@ -118,7 +118,8 @@ Result<Ended> run_loop(LoopActions& actions) {
   DJ_TRY_DO(watch(epoll.get(), signal_fd.get(), kSignal));
   if (actions.pidfd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.pidfd, kPid));
   if (actions.control_fd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.control_fd, kControl));
-  if (actions.bell_fd >= 0) DJ_TRY_DO(watch(epoll.get(), actions.bell_fd, kBell));
+  for (size_t i = 0; i < actions.bells.size(); ++i)
+    DJ_TRY_DO(watch(epoll.get(), actions.bells[i].fd, kBells + i));
   std::vector<Fd> timers;
   for (size_t i = 0; i < actions.timers.size(); ++i) {
     DJ_TRY(int fd, make_timer(actions.timers[i]));
@@ -145,8 +146,8 @@ Result<Ended> run_loop(LoopActions& actions) {
         if (signal == SIGTSTP) stop_here(actions);
       } else if (who == kControl) {
         actions.control();
-      } else if (who == kBell) {
-        actions.bell();
+      } else if (who >= kBells) {
+        actions.bells[who - kBells].answer();
       } else {
         uint64_t expirations = 0;
         if (read(timers[who].get(), &expirations, sizeof expirations) > 0) {
@@ -157,7 +158,7 @@ Result<Ended> run_loop(LoopActions& actions) {
       }
     }
     wait_ms = actions.drain() > 0 ? kDrainMsBusy : std::min(wait_ms * 2, idle_ms);
-    if (gone) return Ended::TargetExited;
+    if (gone || (actions.all_ended && actions.all_ended())) return Ended::TargetExited;
     if (interrupted) return Ended::Interrupted;
     if (actions.exit_requested()) return Ended::ExitCalled;
     if (actions.too_many_errors()) return Ended::TooManyErrors;

@@ -26,14 +26,19 @@ struct LoopTimer {
   std::function<void()> fire;
 };
 
+struct LoopBell {
+  int fd = -1;  // readable: `answer` has to be called, then LoopActions::drain
+  std::function<void()> answer;
+};
+
 struct LoopActions {
-  int pidfd = -1;  // the target; -1: none, only timers and signals end the session
+  int pidfd = -1;                   // the target; -1: none, only timers and signals end the session
+  std::function<bool()> all_ended;  // whether all processes have ended; empty: pidfd alone tells
   std::vector<LoopTimer> timers;
   int control_fd = -1;  // -1: none; readable: `control` has something to do
   std::function<void()> control;
-  int bell_fd = -1;  // -1: none; readable: `bell` has to be called, then `drain`
-  std::function<void()> bell;
-  bool is_often = false;  // the target's loader waits for `drain` and cannot ring: often
+  std::vector<LoopBell> bells;
+  bool is_often = false;          // the target's loader waits for `drain` and cannot ring: often
   std::function<size_t()> drain;  // empties the rings; returns the number of events
   std::function<bool()> exit_requested;
   std::function<bool()> too_many_errors;

@@ -6,14 +6,25 @@
 #include <sys/random.h>
 
 #include <algorithm>
+#include <iterator>
 
 #include "compiler/stages/samples.h"
 #include "runtime/memory/arena_format.h"
+#include "runtime/memory/joined_constants.h"
 #include "runtime/memory/own_arena.h"
 #include "runtime/memory/site_biases.h"
 #include "runtime/shared/capture.h"
 
 namespace dj {
+
+namespace {
+
+uint64_t make_ticket(int pid) {
+  uint64_t ticket = 0;
+  return getrandom(&ticket, sizeof ticket, 0) < 0 ? static_cast<uint64_t>(pid) : ticket;
+}
+
+}  // namespace
 
 std::vector<SampleCall> sample_calls(const Plan& plan, const Layout& layout) {
   std::vector<SampleCall> samples;
@@ -43,7 +54,8 @@ Result<Session> Session::create(Targets targets, const SessionInput& input, Deto
   }
   Status made = session.format(input);
   if (made.ok() && target != nullptr)
-    made = session.place(*target, input.image, std::move(detours), std::move(areas));
+    made = session.place(*target, input.image, std::move(detours), std::move(areas),
+                         &abi::Header::own_code);
   if (!made.ok()) {
     session.abandon();
     return made.error();
@@ -56,37 +68,97 @@ Status Session::format(const SessionInput& input) {
   SessionFacts facts;
   if (target() != nullptr) facts = target()->arena_facts();
   facts.stack_tables = input.stack_tables;
-  if (getrandom(&facts.ticket, sizeof facts.ticket, 0) < 0)
-    facts.ticket = static_cast<uint64_t>(facts.target_pid);
+  facts.follows_execs = input.follows_execs;
+  facts.ticket = make_ticket(facts.target_pid);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
   DJ_TRY(header_, format_arena(arena, input.layout, input.program, input.plan, facts));
+  sites_ = input.plan.sites.size() + input.plan.host_probes.size();
   DJ_TRY(host_, link_host(input.image));
   return ok_status();
 }
 
+uint64_t Session::constants_of(const Target& target) const {
+  const uint64_t own = target.constants();
+  return own != 0 ? own : header_.arena_base;
+}
+
+// The trap table follows the stack tables (compiler/stages/layout.cpp).
+std::span<uint8_t> Session::stack_room(const Target& target) const {
+  if (!header_.stack_tables.is_set()) return {};
+  const uint64_t offset = header_.stack_tables.offset;
+  return {reinterpret_cast<uint8_t*>(constants_of(target) + offset),
+          layout_->traps.table - layout_->base - offset};
+}
+
 // The detours of a set go into the areas that the target has mapped for them.
-Status Session::place(Target& target, const Image& image, DetourPlan detours, CodeAreas areas) {
+Status Session::place(Target& target, const Image& image, DetourPlan detours, CodeAreas areas,
+                      AreaList list) {
   const LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
     if (!target.runs_handlers()) return Result<Linked>(Linked());
     return link(image, base, working, target.agent_places());
   };
-  auto* header = reinterpret_cast<abi::Header*>(header_.arena_base);
-  uint64_t* const head = dlopened_.empty() ? &header->own_code : &header->own_code_dlopened;
-  DJ_TRY(Detours built, build_detours(std::move(detours), std::move(areas), link_code, head));
-  write_biases(header_, built.plan.patches, built.plan.modules);
-  target.place(std::move(built), header_);
+  const uint64_t constants = constants_of(target);
+  auto& header = *reinterpret_cast<abi::Header*>(constants);
+  DJ_TRY(Detours built,
+         build_detours(std::move(detours), std::move(areas), link_code, &(header.*list)));
+  if (header.sites.is_set())
+    write_biases(
+        {reinterpret_cast<abi::SiteInfo*>(constants + header.sites.offset), header.site_count},
+        built.plan.patches, built.plan.modules);
+  target.place(std::move(built), header);
   return ok_status();
 }
 
-Status Session::add_dlopened(const DlopenedInput& input) {
-  DJ_TRY_DO(add_dlopened_sites(header_, capture_handlers_, input.plan));
-  DJ_TRY(CodeAreas areas, target()->map(input.detours, *layout_));
-  dlopened_.emplace_back(input.plan.first_site, input.plan.first_handler);
-  Status done = place(*target(), input.image, std::move(input.detours), std::move(areas));
-  if (done.ok()) done = target()->arm();
+// All processes get the texts.
+Status Session::add_plan(const Plan& plan) {
+  const uint64_t before = texts_used(header_);
+  DJ_TRY_DO(add_dlopened_sites(header_, capture_handlers_, plan));
+  further_.emplace_back(plan.first_site, plan.first_handler);
+  sites_ = plan.first_site + plan.sites.size() + plan.host_probes.size();
+  for (const auto& target : targets_) {
+    if (const uint64_t constants = target->constants(); constants != header_.arena_base)
+      copy_texts(constants, header_, before);
+  }
+  return ok_status();
+}
+
+Status Session::add_dlopened(Target& target, const FurtherInput& input) {
+  sets_added_++;
+  DJ_TRY(CodeAreas areas, target.map(input.detours, *layout_));
+  Status done = place(target, input.image, std::move(input.detours), std::move(areas),
+                      &abi::Header::own_code_dlopened);
+  if (done.ok()) done = target.arm();
   if (done.ok()) return done;
-  target()->abandon();
+  target.abandon();
   return done;
+}
+
+Status Session::join(std::unique_ptr<Target> target, const FurtherInput& input,
+                     std::span<const uint8_t> stack_tables) {
+  sets_added_++;
+  DJ_TRY(CodeAreas areas, target->map(input.detours, *layout_));
+  SessionFacts facts = target->arena_facts();
+  facts.stack_tables = stack_tables;
+  facts.ticket = make_ticket(facts.target_pid);
+  format_joined(constants_of(*target), *layout_, header_, sites_, facts);
+  Status done = place(*target, input.image, std::move(input.detours), std::move(areas),
+                      &abi::Header::own_code);
+  if (done.ok()) done = target->arm();
+  if (!done.ok()) return target->abandon(), done;
+  targets_.push_back(std::move(target));
+  return done;
+}
+
+void Session::set_ended(const Target& target) {
+  CHECK(&target != this->target());  // its constants are the session's
+  const auto found = std::ranges::find(targets_, &target, &std::unique_ptr<Target>::get);
+  CHECK(found != targets_.end());
+  ended_.push_back(std::move(*found));
+  targets_.erase(found);
+}
+
+void Session::drop_ended(const std::set<uint64_t>& memories) {
+  std::erase_if(ended_, [&](const auto& target) { return !target->has_forks(memories); });
 }
 
 void Session::run_host(HandlerId handler) {
@@ -96,7 +168,9 @@ void Session::run_host(HandlerId handler) {
 }
 
 void Session::sample(size_t host_probe) {
-  for (const auto& target : targets_) target->sample(host_probe);
+  for (const auto& target : targets_) {
+    if (!target->has_ended()) target->sample(host_probe);
+  }
 }
 
 Status Session::arm() {
@@ -109,12 +183,15 @@ void Session::abandon() {
 }
 
 bool Session::is_in_text() const {
-  return std::ranges::any_of(targets_, [](const auto& target) { return target->is_in_text(); });
+  return std::ranges::any_of(
+      targets_, [](const auto& target) { return !target->has_ended() && target->is_in_text(); });
 }
 
 Status Session::restore() {
   Status result = ok_status();
+  const bool is_one = targets_.size() == 1;
   for (const auto& target : targets_) {
+    if (!is_one && target->has_ended()) continue;
     const Status restored = target->restore();
     if (result.ok()) result = restored;
   }
@@ -122,11 +199,26 @@ Status Session::restore() {
 }
 
 ForksLeft Session::restore_forks() {
-  return target() == nullptr ? ForksLeft() : target()->restore_forks();
+  ForksLeft all;
+  for (const Targets* targets : {&targets_, &ended_}) {
+    for (const auto& target : *targets) {
+      ForksLeft left = target->restore_forks();
+      all.count += left.count;
+      all.living += left.living;
+      if (!all.names.empty() && !left.names.empty()) all.names += ", ";
+      all.names += left.names;
+      std::ranges::move(left.failures, std::back_inserter(all.failures));
+    }
+  }
+  return all;
 }
 
+// The loop watches the first target; where there are others it may end before them.
 void Session::poll() {
-  for (const auto& target : targets_) target->poll();
+  const bool is_one = targets_.size() == 1;
+  for (const auto& target : targets_) {
+    if (is_one || !target->has_ended()) target->poll();
+  }
 }
 
 std::string Session::why_over() const {
@@ -137,7 +229,14 @@ std::string Session::why_over() const {
 }
 
 std::vector<InstalledSite> Session::sites() const {
-  return target() == nullptr ? std::vector<InstalledSite>() : target()->sites();
+  std::vector<InstalledSite> all;
+  for (const auto& target : targets_) {
+    for (InstalledSite& site : target->sites()) {
+      if (targets_.size() > 1) site.pid = target->arena_facts().target_pid;
+      all.push_back(std::move(site));
+    }
+  }
+  return all;
 }
 
 void Session::let_wait(bool waits) {
@@ -150,7 +249,10 @@ void Session::keep() {
 
 Status Session::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
   if (on) forget_calls(handlers);
-  for (const auto& target : targets_) DJ_TRY_DO(target->switch_handlers(handlers, on, by));
+  const bool is_one = targets_.size() == 1;
+  for (const auto& target : targets_) {
+    if (is_one || !target->has_ended()) DJ_TRY_DO(target->switch_handlers(handlers, on, by));
+  }
   return ok_status();
 }
 
@@ -160,7 +262,7 @@ void Session::forget_calls(const std::set<HandlerAt>& handlers) {
   std::set<HandlerId> switched;  // by the session's numbers
   for (const auto& [site, handler] : handlers) {
     HandlerId first = 0;
-    for (const auto& [first_site, first_handler] : dlopened_) {
+    for (const auto& [first_site, first_handler] : further_) {
       if (site >= first_site) first = first_handler;
     }
     switched.insert(first + handler);

@@ -18,7 +18,7 @@
 
 namespace dj {
 
-// Targets: the targets of a session; at most one for now.
+// Targets: the targets of a session.
 using Targets = std::vector<std::unique_ptr<Target>>;
 
 // SessionInput: the compiled script. All of it lives as long as the session.
@@ -28,13 +28,14 @@ struct SessionInput {
   const Image& image;
   const Layout& layout;
   std::span<const uint8_t> stack_tables;  // as they are at first; may be empty
+  bool follows_execs = false;             // what processes execute is to be probed, too
 };
 
-// DlopenedInput: compiled probes in objects that the target opened later.
-struct DlopenedInput {
-  const Plan& plan;  // first_site and first_handler are set
+// FurtherInput: compiled probes of objects that a target opened later, or of a further process. The
+// session has the plan (Session::add_plan()).
+struct FurtherInput {
   const Image& image;
-  DetourPlan& detours;  // of the plan; add_dlopened() takes it
+  DetourPlan& detours;  // of the plan; the session takes it
 };
 
 class Session {
@@ -49,11 +50,12 @@ class Session {
   void run_host(HandlerId handler);
   // One tick of a timer.profile probe, by its index in Plan::host_probes.
   void sample(size_t host_probe);
-  // The target; null: there is none.
+  // The first target; null: there is none.
   Target* target() const { return targets_.empty() ? nullptr : targets_.front().get(); }
+  const Targets& targets() const { return targets_; }
 
   // The functions up to switch_handlers() act on all targets; target.h describes them. Of several
-  // errors they return the first.
+  // errors they return the first. A target that has ended is left out.
   Status arm();
   void abandon();
   bool is_in_text() const;
@@ -66,9 +68,21 @@ class Session {
   void keep();
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
 
+  // Adds the sites of a further plan, whose first_site and first_handler are set.
+  Status add_plan(const Plan& plan);
   // Arms the probes of objects that the target has opened. The target stands for a moment.
-  Status add_dlopened(const DlopenedInput& input);
-  size_t dlopened_count() const { return dlopened_.size(); }  // how often that was done
+  Status add_dlopened(Target& target, const FurtherInput& input);
+  // Adds a further process and arms its probes. stack_tables: of that process; may be empty. When
+  // it fails, nothing of the session is left in the process.
+  Status join(std::unique_ptr<Target> target, const FurtherInput& input,
+              std::span<const uint8_t> stack_tables);
+  // Takes a further process that has ended out of the targets. What it has forked may live on.
+  void set_ended(const Target& target);
+  // Lets go of ended processes whose memory no process has any more. memories: inodes of all files
+  // of sessions that processes have mapped.
+  void drop_ended(const std::set<uint64_t>& memories);
+  bool has_ended_targets() const { return !ended_.empty(); }
+  size_t set_count() const { return sets_added_; }  // how often sites were added
 
   // The arena's header as djtap has written it: djtap's own copy, which no target can change.
   const abi::Header& header() const { return header_; }
@@ -77,21 +91,29 @@ class Session {
     return ToldWords(arena(), header_.words.address(abi::arena_of(&header_)));
   }
   ArenaView arena() const { return {header_.arena_base, header_.arena_bytes}; }
+  // djtap's view of where a target's stack tables lie; empty: no handler walks stacks.
+  std::span<uint8_t> stack_room(const Target& target) const;
 
  private:
   Session() = default;
   Status format(const SessionInput& input);
-  Status place(Target& target, const Image& image, DetourPlan detours, CodeAreas areas);
+  using AreaList = uint64_t abi::Header::*;  // own_code or own_code_dlopened
+  Status place(Target& target, const Image& image, DetourPlan detours, CodeAreas areas,
+               AreaList list);
+  uint64_t constants_of(const Target& target) const;
   void forget_calls(const std::set<HandlerAt>& handlers);
 
   Targets targets_;
+  Targets ended_;                    // further processes; what they have forked may live
   std::shared_ptr<void> own_arena_;  // without a target
   const Layout* layout_ = nullptr;
   abi::Header header_ = {};
   uint64_t capture_handlers_ = 0;  // that the arena has room for
   Linked host_;
-  // For each set of dlopened objects: its first site, and its first handler.
-  std::vector<std::pair<SiteId, HandlerId>> dlopened_;
+  // For each further plan: its first site, and its first handler.
+  std::vector<std::pair<SiteId, HandlerId>> further_;
+  uint64_t sites_ = 0;  // SiteInfos in use
+  size_t sets_added_ = 0;
 };
 
 // Returns the plan's timer.profile probes, with the addresses of their words in the arena.

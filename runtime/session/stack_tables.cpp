@@ -150,7 +150,7 @@ abi::StackModule add_tables(const std::string& path, const StackInfo& info, Buil
 
 StackTables::StackTables(const std::vector<MappedModule>& modules, ReadStackInfo read,
                          uint32_t max_frames, bool dlopened)
-    : read_(std::move(read)) {
+    : read_(std::move(read)), max_frames_(max_frames) {
   const std::vector<std::optional<StackInfo>> infos = read_all(modules, read_);
   const uint64_t index = align_up(sizeof(abi::StackTables));
   const uint64_t index_bytes =

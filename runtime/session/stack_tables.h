@@ -28,6 +28,10 @@ class StackTables {
   StackTables(const std::vector<MappedModule>& modules, ReadStackInfo read, uint32_t max_frames,
               bool dlopened);
 
+  // The tables of another process, made in the same way.
+  StackTables for_process(const std::vector<MappedModule>& modules) const {
+    return {modules, read_, max_frames_, room_ > bytes_.size()};
+  }
   // The tables as they are at first: one block that may lie at any 8-byte aligned address.
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Bytes that the block and its later growth need: those behind bytes() must be zero.
@@ -68,6 +72,7 @@ class StackTables {
   bool is_made_where(const MappedModule& module) const;
 
   ReadStackInfo read_;
+  uint32_t max_frames_;
   std::vector<uint8_t> bytes_;
   uint64_t used_ = 0, room_ = 0;
   uint64_t indexes_[2] = {};  // offsets, of those that later modules need

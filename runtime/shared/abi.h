@@ -8,7 +8,8 @@
 // Layout fixes all before the first probe is armed. A session shares three parts, by who writes:
 //
 // * Constants, [arena_base, arena_base + constant_bytes): only the controller writes. Every other
-//   process maps them read-only. Offsets and sizes stand here, and every reader believes them.
+//   process maps them read-only. Offsets and sizes stand here, and every reader believes them. Each
+//   process that djtap has probed by itself has constants of its own, a forked child its parent's.
 // * Data, up to arena_base + arena_bytes: handlers write, of any process that shares the arena. No
 //   reader believes them: it bounds each index and each length, and follows a reference only as
 //   str_at() (strings.h) does.
@@ -18,6 +19,7 @@
 #include <stdint.h>
 
 #include "runtime/shared/arena_ref.h"
+#include "runtime/shared/exec_wish.h"
 #include "runtime/shared/executed.h"
 
 namespace dj::abi {
@@ -150,6 +152,7 @@ struct SessionWords {
   uint64_t skipped[kSkipCount];
   uint64_t trap_hits, trap_cache_hits, trap_strays;
   ExecutedPrograms executed;
+  ExecTalk exec;
 };
 
 constexpr uint32_t kMostContexts = 4096;  // of a session
@@ -194,7 +197,7 @@ struct Header {
   ArenaRef<ThreadRows> thread_rows;    // thread_rows.h
   ArenaRef<StackTables> stack_tables;  // unwind.h; none: no handler walks stacks
   ArenaRef<DebugEntry> debug_entry;    // own_code.h
-  uint64_t target_pid;                 // for target()
+  uint64_t target_pid;                 // of the process that has these constants
   uint64_t target_own_pid;    // the number by which it knows itself: another one in a pid namespace
                               // of its own
   uint64_t controller;        // pid of djtap
@@ -211,6 +214,8 @@ struct Header {
   int64_t errno_offset;  // the C library's errno minus fs base; 0: not known
   // From here on upwards lies only the first thread's stack, and handlers have room there.
   uint64_t first_stack;
+  uint64_t first_pid, first_own_pid;  // both numbers of the session's first process, for target()
+  uint64_t follows_execs;             // 1: what processes execute is to be probed, too
 };
 
 inline Arena arena_of(const Header* header) { return {header->arena_base, header->arena_bytes}; }

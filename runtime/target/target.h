@@ -65,6 +65,9 @@ class Target {
   // Takes the detours that build_detours() has built in the areas of map(). Sites that the target
   // cannot carry become Skipped. header: djtap's own copy of the formatted arena's.
   virtual void place(Detours detours, const abi::Header& header) = 0;
+  // Address of djtap's view of the arena's constants as this target has them; 0: at the arena's
+  // base. Call it after map().
+  virtual uint64_t constants() const { return 0; }
   // Leads the target's text to the detours that were placed last, and lets the target run. Verifies
   // all old bytes first. sites() tells what became of each place. When it fails, it takes out what
   // it has written.
@@ -79,6 +82,9 @@ class Target {
   // Does what restore() does for all processes that the target has forked. Call it after restore(),
   // or when the target has ended.
   virtual ForksLeft restore_forks() = 0;
+  // Of a target that has ended: whether a process that it has forked has its memory. memories:
+  // inodes of all files of sessions that processes have mapped.
+  virtual bool has_forks(const std::set<uint64_t>&) const { return false; }
   // Leaves what later sessions can use. Call it after arm().
   virtual void keep() = 0;
 
@@ -88,6 +94,9 @@ class Target {
   // Does what is due while the target runs. Call it every loop iteration. Reports on stderr what
   // the user must know.
   virtual void poll() = 0;
+  // Whether there is nothing left to restore: the process has ended, or has executed another
+  // program.
+  virtual bool has_ended() const { return false; }
   // Why the session must end now because of the target; empty: it may go on.
   virtual std::string why_over() const = 0;
   // Takes the samples of one tick of a timer.profile probe, given by its index in

@@ -57,7 +57,7 @@ void fill_trap_table(const TrapRoom& room, const SiteList& sites) {
   uint64_t wanted = 0;
   for (const PatchSite* site : sites) wanted += entries_taken(*site);
   CHECK(abi::trap_table_bytes(wanted, room.dlopened) <= room.bytes);
-  abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(room.table);
+  abi::TrapTable& table = *reinterpret_cast<abi::TrapTable*>(room.view);
   abi::trap_table_init(&table, room.data - room.arena, wanted, room.dlopened);
   for (const PatchSite* site : sites) {
     if (site->state != SiteState::Registered) continue;

@@ -67,6 +67,7 @@ struct TrapRoom {
   uint64_t table = 0, bytes = 0;  // arena address; 0: there is none
   uint64_t data = 0;              // arena address of its data
   uint64_t dlopened = 0;  // entries that remain free for objects that the target opens later
+  uint64_t view = 0;      // address of djtap's view of the table; Traps::fill() sets it
 };
 // The reason of sites that are Skipped because they find no room in the session's TrapTable.
 constexpr const char* kNoTrapRoom = "no room left in the session's look-up table";

@@ -165,7 +165,7 @@ TEST_HEADERS = {
     "arch/x86_64/test_fuzz.h", "arch/x86_64/test_machine.h", "arch/x86_64/test_patched.h", "arch/x86_64/test_sandbox.h", "arch/x86_64/test_victim.h",
     "compiler/check/check_support.h", "compiler/debuginfo/victim_support.h",
     "compiler/lower/session_test.h", "runtime/agent/arena_support.h", "runtime/install/trial.h", "runtime/kernel/fake_kernel.h",
-    "runtime/process/victim.h",
+    "runtime/process/exec_programs.h", "runtime/process/victim.h",
 }
 TEST_ROOMS = ("runtime/target/fake",)
 
@@ -263,11 +263,12 @@ ARENA_TYPES = {
     "runtime/output/stat_value.cpp": {"Stat"},
     "runtime/memory/arena_format.cpp": {"Captures", "Header", "Map", "SiteInfo", "StatShape", "Strings"},
     "runtime/memory/debug_list.cpp": {"DebugEntry"},
+    "runtime/memory/joined_constants.cpp": {"Header"},
+    "runtime/memory/thread_rows.cpp": {"Header"},
     "runtime/detours/detour_notes.cpp": {"OwnArea"},
     "runtime/target/process/process_code.cpp": {"OwnArea"},
     "runtime/session/stack_tables.cpp": {"StackIndex", "StackTables"},
-    "runtime/memory/site_biases.cpp": {"SiteInfo"},
-    "runtime/session/session.cpp": {"Header"},
+    "runtime/session/session.cpp": {"Header", "SiteInfo"},
     "runtime/install/traps.cpp": {"Header"},
     "runtime/install/traps.h": {"TrapTable", "TrapWords"},
     "runtime/text/trap_setup.cpp": {"TrapTable"},
@@ -276,9 +277,6 @@ ARENA_TYPES = {
 FOLLOWED = {
     "runtime/output/stack_names.cpp": {"stack_tables"},
     "runtime/memory/arena_format.cpp": {"captures", "counters", "sites", "strings"},
-    "runtime/memory/debug_list.cpp": {"debug_entry"},
-    "runtime/memory/site_biases.cpp": {"sites"},
-    "runtime/run/dlopened_objects.cpp": {"stack_tables"},
     "runtime/run/session_run.cpp": {"stack_tables"},
 }
 ARENA_WALKS = re.compile(r"abi::(map_each|map_value|map_is_linked|map_used|counter_rows|thread_rows|stat_total|capture_count|take_thread_row|ring_of_row)\(")
@@ -301,7 +299,7 @@ def test_the_arena_is_read_in_one_way():
 # Members of the shared structs that hold addresses, by why they may. What refers to the arena is an ArenaRef (runtime/shared/arena_ref.h).
 SHARED_ADDRESSES = {
     "of no word of the arena: values that functions hand on": "FormatArg.text Label.counts_ MapForm.shape Path.code_ Text.data",
-    "of the program's memory, or of code areas": "Capture.returns Capture.slot Header.own_code SiteInfo.pc Task.arguments",
+    "of the program's memory, or of code areas": "Capture.returns Capture.slot ExecWish.path Header.own_code SiteInfo.pc Task.arguments",
     "in memory that each process has of its own": "Context.error_text Context.match_text FaultGates.begin FrameHeader.frames OwnArea.ends OwnArea.next "
     "OwnArea.stubs OwnStackRecord.code OwnStackTop.record OwnStackTop.taken ThreadTable.task",
 }

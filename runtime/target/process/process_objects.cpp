@@ -106,8 +106,7 @@ Result<Stopped> ProcessTarget::stop_target() {
 }
 
 Result<CodeAreas> ProcessTarget::map_dlopened(DetourPlan& plan) {
-  Installation made = Installation::prepare(plan, objects_.known, *layout_, process_.pid, codes_,
-                                            first().may_trap());
+  Installation made = Installation::prepare(plan, objects_.known, traps(), process_.pid, codes_);
   if (!threads_.has_rows) plan.count_by_calls();
   const MemoryRequest request = {plan.area_modules(), plan.area_bytes(), made.journal_bytes(plan),
                                  plan.stub_chooser()};

@@ -57,6 +57,12 @@ ProcessTarget::ProcessTarget(TracedProcess& process, ModuleCodes& codes, Process
   objects_.watch = ModuleWatch(process.pid);
 }
 
+ProcessTarget::ProcessTarget(std::unique_ptr<TracedProcess> process, ModuleCodes& codes,
+                             ProcessInput input)
+    : ProcessTarget(*process, codes, std::move(input)) {
+  own_process_ = std::move(process);
+}
+
 TargetFacts ProcessTarget::facts() const {
   TargetFacts facts = input_.facts;
   facts.has_trap = first().may_trap();
@@ -103,13 +109,32 @@ Result<bool> ProcessTarget::can_have_rows(const DetourPlan& plan, const Layout& 
          !plan.patches.sets_gs_base;
 }
 
+// For an installation of objects that are there, or that came later.
+Traps ProcessTarget::traps() const {
+  const TrapsAt& at = layout_->traps;
+  TrapRoom room = {.arena = layout_->base,
+                   .table = at.table,
+                   .bytes = at.table_bytes,
+                   .data = at.data + input_.number * at.data_bytes,
+                   .dlopened = at.dlopened};
+  if (!sets_.empty()) room.view = constants() + room.table - room.arena;
+  return {room, layout_->limits.trap_cache != 0, !sets_.empty() && first().may_trap()};
+}
+
+Result<SessionMemory> ProcessTarget::map_memory(const Layout& layout,
+                                                const MemoryRequest& request) {
+  const ArenaPlace place = arena_place(layout);
+  return input_.data == nullptr ? SessionMemory::create(*held_.stopped, place, request)
+                                : SessionMemory::join(*held_.stopped, place, request, *input_.data);
+}
+
 Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layout) {
   const pid_t pid = process_.pid;
   threads_.places = {process_.rseq_offset, 0, layout.header.threads.address(layout.arena()),
                      layout.header.own_stacks.address(layout.arena())};
   if (process_.rseq_registered)
     threads_.places.stack_block = stack_block_offset(pid, process_.modules);
-  Installation installation = Installation::prepare(plan, process_.modules, layout, pid, codes_);
+  Installation installation = Installation::prepare(plan, process_.modules, traps(), pid, codes_);
   DJ_TRY_DO(hold());
   const bool early = input_.facts.has_rseq && process_.scout;
   if (early) threads_.awaited_rseq = process_.scout->rseq();
@@ -127,10 +152,10 @@ Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layou
   };
   const MemoryRequest request = {plan.area_modules(), plan.area_bytes(),
                                  installation.journal_bytes(plan), choose_stubs};
-  DJ_TRY(SessionMemory memory, SessionMemory::create(*held_.stopped, arena_place(layout), request));
+  DJ_TRY(SessionMemory memory, map_memory(layout, request));
   installation.go_on_with_copies();
   sets_.push_back({std::move(memory), std::move(installation)});
-  if (!process_.is_child) let_go();  // a running target need not wait while code is linked
+  if (!process_.stands) let_go();  // a running target need not wait while code is linked
   return sets_.back().memory.take_code();
 }
 
@@ -178,7 +203,7 @@ Status ProcessTarget::prepare_threads() {
         threads_.awaited_rseq.value_or(RseqArea{.offset = threads_.places.rseq_offset});
     DJ_TRY_DO(take_shared_areas(stopped, memory().threads(), area));
   }
-  return threads_.has_rows ? give_rows(stopped, *layout_) : ok_status();
+  return threads_.has_rows ? give_rows(stopped, *layout_, constants()) : ok_status();
 }
 
 Status ProcessTarget::arm_first() {
@@ -215,6 +240,16 @@ void ProcessTarget::abandon() {
   held_.stopped.reset();
   first().finish(process_.pid);
   static_cast<void>(clear_leftovers(process_.pid).ok());
+}
+
+ProcessInput ProcessTarget::input_of_further() const {
+  ProcessInput input = input_;
+  input.data = &data();
+  return input;
+}
+
+bool ProcessTarget::has_ended() const {
+  return !sets_.empty() && !has_session(RunningMemory(process_.pid), header_);
 }
 
 Status ProcessTarget::restore() {
@@ -300,6 +335,11 @@ ForksLeft ProcessTarget::restore_forks() {
   return left;
 }
 
+bool ProcessTarget::has_forks(const std::set<uint64_t>& memories) const {
+  return std::ranges::any_of(
+      sets_, [&](const ProbeSet& set) { return memories.contains(set.memory.inode()); });
+}
+
 void ProcessTarget::keep() { first().detours().keep(codes_); }
 
 std::string ProcessTarget::why_over() const {
@@ -341,7 +381,7 @@ std::vector<InstalledSite> ProcessTarget::latest_sites() const {
 std::vector<InstalledSite> ProcessTarget::skipped_sites() const { return first().skipped_sites(); }
 
 void ProcessTarget::warn_of_unprobed() {
-  if (first().detours().count() > 0) warn_of_earlier(process_.pid, memory().inode());
+  if (first().detours().count() > 0) warn_of_earlier(process_.pid);
 }
 
 ArmReport ProcessTarget::report() const {

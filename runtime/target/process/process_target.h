@@ -5,6 +5,7 @@
 #pragma once
 #include <deque>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -29,6 +30,10 @@ struct ProcessInput {
   bool writable_text = false;     // writable text of dlopened objects is trusted (trust_writable())
   bool thread_rows = true;        // threads may count in rows of their own (thread_rows.h)
   uint64_t capture_handlers = 0;  // that the arena has room for (capture_handlers())
+  // Of a further process of the session: the data of the arena, and the process's number among
+  // those that have data for traps (TrapsAt::processes).
+  const SharedFile* data = nullptr;
+  uint32_t number = 0;
 };
 
 class ProcessTarget : public Target {
@@ -36,6 +41,8 @@ class ProcessTarget : public Target {
   // `process`, `codes`: live as long as this object; map() takes the stopped threads of a launched
   // process.
   ProcessTarget(TracedProcess& process, ModuleCodes& codes, ProcessInput input);
+  // The same with a process of its own.
+  ProcessTarget(std::unique_ptr<TracedProcess> process, ModuleCodes& codes, ProcessInput input);
 
   const std::vector<MappedModule>& objects() const override { return objects_.known; }
   TargetFacts facts() const override;
@@ -47,8 +54,15 @@ class ProcessTarget : public Target {
   Status arm() override;
   void abandon() override;
   Status restore() override;
+  uint64_t constants() const override { return memory().constants(); }
+  // Of the session's first process: the arena's data; and the input of a further process, but for
+  // its facts and its number. Call them after map().
+  const SharedFile& data() const { return memory().data(); }
+  ProcessInput input_of_further() const;
+  bool has_ended() const override;
   bool is_in_text() override { return !sets_.empty() && sets_.front().installation.is_in_text(); }
   ForksLeft restore_forks() override;
+  bool has_forks(const std::set<uint64_t>& memories) const override;
   void keep() override;
 
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) override;
@@ -95,6 +109,8 @@ class ProcessTarget : public Target {
   Status hold();
   Result<bool> can_have_rows(const DetourPlan& plan, const Layout& layout) const;
   Result<CodeAreas> map_first(DetourPlan& plan, const Layout& layout);
+  Result<SessionMemory> map_memory(const Layout& layout, const MemoryRequest& request);
+  Traps traps() const;
   Result<CodeAreas> map_dlopened(DetourPlan& plan);
   void let_go();
   Status arm_first();
@@ -129,6 +145,7 @@ class ProcessTarget : public Target {
   CodeArea* area_at(uint64_t address);  // null: in none of this session's
   void show_code();
 
+  std::unique_ptr<TracedProcess> own_process_;  // null: process_ is the caller's
   TracedProcess& process_;
   ModuleCodes& codes_;
   ProcessInput input_;

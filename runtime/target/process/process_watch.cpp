@@ -163,6 +163,8 @@ void ProcessTarget::rebind_calls(Installation& installation) {
 // Guards where nobody arrives stay.
 void ProcessTarget::clear_tracee() {
   const pid_t tracee = number_seen(static_cast<pid_t>(words().tracee()), process_.pid);
+  if (has_session_memory(tracee) && !has_memory(tracee, memory().inode()))
+    return;  // it belongs to another process of the session, which will see to it
   const bool traps = std::ranges::any_of(
       sets_, [](const ProbeSet& set) { return set.installation.is_met_by_traps(); });
   if (traps && tracee == process_.pid) {

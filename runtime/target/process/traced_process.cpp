@@ -22,12 +22,21 @@ UnstartedChild::~UnstartedChild() {
 
 Result<TracedProcess> TracedProcess::launch(ForkedChild child) {
   DJ_TRY(Launched launched, dj::launch(std::move(child)));
-  TracedProcess process;
-  process.pid = launched.pid;
+  TracedProcess process(std::move(launched));
   process.is_child = true;
-  process.unstarted = UnstartedChild(launched.pid);
-  process.stopped.emplace(std::move(launched.stopped));
-  process.scout = std::move(launched.scout);
+  process.unstarted = UnstartedChild(process.pid);
+  DJ_TRY(process.modules, mapped_modules(process.pid));
+  return process;
+}
+
+TracedProcess::TracedProcess(Launched launched)
+    : pid(launched.pid),
+      stands(true),
+      stopped(std::move(launched.stopped)),
+      scout(std::move(launched.scout)) {}
+
+Result<TracedProcess> TracedProcess::executed(Launched launched) {
+  TracedProcess process(std::move(launched));
   DJ_TRY(process.modules, mapped_modules(process.pid));
   return process;
 }
@@ -86,7 +95,7 @@ Result<TargetFacts> TracedProcess::facts(bool has_rseq) const {
   DJ_TRY(const uint64_t denied, denied_now(*this));
   TargetFacts facts;
   facts.has_rseq = has_rseq;
-  facts.is_running = !is_child;
+  facts.is_running = !stands;
   if ((denied & abi::asked_bit(SYS_rt_sigreturn)) != 0)
     facts.no_int3 = "the program's seccomp filter denies rt_sigreturn";
   // The imports of a program that has only been started are bound in its scout.

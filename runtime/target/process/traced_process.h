@@ -41,17 +41,23 @@ class UnstartedChild {
 // first constructor (launch.h) until the session lets it go, or this object is destroyed. A running
 // one runs on.
 struct TracedProcess {
+  TracedProcess() = default;
+  explicit TracedProcess(Launched launched);  // without its modules
+
   pid_t pid = 0;
-  bool is_child = false;
-  std::optional<Stopped> stopped;  // of a launched one
+  bool is_child = false;           // of djtap: a launched one
+  bool stands = false;             // until the session lets it go: launched, or just executed
+  std::optional<Stopped> stopped;  // of one that stands
   UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
-  std::optional<Scout> scout;      // of a launched one; goes when the session has been created
+  std::optional<Scout> scout;      // of one that stands; goes when the session has been created
   std::vector<MappedModule> modules;
   bool rseq_registered = false;  // or will be; both by find_rseq()
   int64_t rseq_offset = 0;
 
   // Executes the child's program, and stops it there.
   static Result<TracedProcess> launch(ForkedChild child);
+  // Takes a process that stands at the begin of a program that it has executed.
+  static Result<TracedProcess> executed(Launched launched);
   // Looks at a running process without stopping it. Fails if djtap may not trace it, or another
   // djtap has its probes there.
   static Result<TracedProcess> open(pid_t pid);

@@ -76,9 +76,9 @@ NamedProcesses name_living(const std::vector<pid_t>& pids) {
   return named;
 }
 
-void warn_of_earlier(pid_t target, uint64_t inode) {
+void warn_of_earlier(pid_t target) {
   std::vector<pid_t> earlier = descendants(target);
-  std::erase_if(earlier, [inode](pid_t pid) { return has_memory(pid, inode); });
+  std::erase_if(earlier, has_session_memory);
   const NamedProcesses named = name_living(earlier);
   if (named.count == 0) return;
   report_warning(

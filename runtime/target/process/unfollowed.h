@@ -14,9 +14,9 @@ namespace dj {
 // ancestors.
 std::vector<pid_t> descendants(pid_t target);
 
-// Warns if processes that `target` has started do not have the memory of the session with this
-// inode: they are older than it. Call it when the probes are armed.
-void warn_of_earlier(pid_t target, uint64_t inode);
+// Warns if processes that `target` has started have no memory of a session: they are older than it,
+// and could not join it. Call it when the probes are armed.
+void warn_of_earlier(pid_t target);
 
 // NamedProcesses: "1 (a), 2 (b)", the first eight of these processes that live now. Empty where
 // none is alive.

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Copies what all processes have alike, in the order in which Layout has placed it.
+#include "runtime/memory/joined_constants.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "runtime/shared/capture.h"
+#include "runtime/shared/strings.h"
+
+namespace dj {
+namespace {
+
+// Copies the session's bytes at `at` to the same place of the process's constants.
+void copy(uint64_t constants, const abi::Header& header, uint64_t at, uint64_t bytes) {
+  std::memcpy(reinterpret_cast<void*>(constants + at - header.arena_base),
+              reinterpret_cast<const void*>(at), bytes);
+}
+
+}  // namespace
+
+void format_joined(uint64_t constants, const Layout& layout, const abi::Header& header,
+                   uint64_t sites, const SessionFacts& facts) {
+  const abi::Arena arena = layout.arena();
+  const uint64_t texts = layout.strings.constants + texts_used(header);
+  copy(constants, header, layout.base, texts - layout.base);
+  if (header.sites.is_set())
+    copy(constants, header, header.sites.address(arena), sites * sizeof(abi::SiteInfo));
+  if (header.captures.is_set())
+    copy(constants, header, header.captures.address(arena), sizeof(abi::Captures));
+  std::ranges::copy(facts.stack_tables,
+                    reinterpret_cast<uint8_t*>(constants + header.stack_tables.offset));
+  abi::Header own = header;
+  own.target_pid = static_cast<uint64_t>(facts.target_pid);
+  own.target_own_pid = static_cast<uint64_t>(facts.target_own_pid);
+  own.ticket = facts.ticket;
+  own.errno_offset = facts.errno_offset;
+  own.first_stack = facts.first_stack;
+  own.trap_table = {};
+  own.own_code = own.own_code_dlopened = 0;
+  own.thread_row_count = 0;
+  *reinterpret_cast<abi::Header*>(constants) = own;
+}
+
+uint64_t texts_used(const abi::Header& header) { return abi::strings_of(&header)->constants_used; }
+
+void copy_texts(uint64_t constants, const abi::Header& header, uint64_t before) {
+  const abi::Arena arena = abi::arena_of(&header);
+  const abi::Strings& strings = *abi::strings_of(&header);
+  copy(constants, header, header.strings.address(arena), sizeof strings);
+  copy(constants, header, strings.constants.first.address(arena) + before,
+       strings.constants_used - before);
+}
+
+}  // namespace dj

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+// From a wish in the arena to a process that has joined.
+#include "runtime/run/followed_execs.h"
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+
+#include "compiler/base/printable.h"
+#include "runtime/output/messages.h"
+#include "runtime/process/exec_rights.h"
+#include "runtime/process/pid_space.h"
+#include "runtime/process/running_memory.h"
+#include "runtime/process/session_processes.h"
+
+namespace dj {
+namespace {
+
+// What the thread would execute; empty: a descriptor names the file, or the text cannot be read.
+std::string read_path(int tid, uint64_t address) {
+  constexpr size_t kPiece = 64;  // aligned, it lies in one page
+  const RunningMemory memory(tid);
+  std::string path;
+  char piece[kPiece];
+  while (address != 0 && path.size() < PATH_MAX) {
+    const size_t bytes = kPiece - address % kPiece;
+    if (!memory.read(address, piece, bytes)) return "";
+    const size_t length = strnlen(piece, bytes);
+    path.append(piece, length);
+    if (length < bytes) return path;
+    address += bytes;
+  }
+  return "";
+}
+
+}  // namespace
+
+FollowedExecs::~FollowedExecs() {
+  const ToldWords words = session_.words();
+  words.follow_no_execs();
+  for (uint32_t i = 0; i < abi::kExecWishes; ++i) {
+    const uint32_t state = words.exec_wish(i).state;
+    if (state == abi::kExecAsks) answer(i, abi::kExecGoes);
+    if (state == abi::kExecFailed) answer(i, abi::kExecFree);
+  }
+}
+
+void FollowedExecs::answer(uint32_t wish, abi::ExecState state) const {
+  const ToldWords words = session_.words();
+  words.answer_exec(wish, state);
+  syscall(SYS_futex, reinterpret_cast<void*>(words.exec_wish_at(wish)), FUTEX_WAKE, INT_MAX,
+          nullptr, nullptr, 0);
+}
+
+// The thread's number as djtap sees it, if it is one of a process that has the session's data; 0:
+// it is not.
+int FollowedExecs::thread_of(const abi::ExecWish& wish) const {
+  std::set<int> seen;
+  for (const auto& target : session_.targets()) {
+    const int tid = number_seen(static_cast<int>(wish.tid), target->arena_facts().target_pid);
+    if (tid > 0 && seen.insert(tid).second && has_memory(tid, data_)) return tid;
+  }
+  return 0;
+}
+
+void FollowedExecs::warn_of_refused(const std::string& program, const std::string& why) {
+  if (!told_.insert(program + why).second) return;
+  report_warning("DJ5915",
+                 fmt::format("{} is executed without probes: {}", printable(program), why));
+}
+
+void FollowedExecs::follow(uint32_t number, const abi::ExecWish& wish) {
+  const int tid = thread_of(wish);
+  if (tid == 0) return answer(number, abi::kExecGoes);
+  const std::string path = read_path(tid, wish.path);
+  const std::string lost = lost_by_tracing(tid, path, static_cast<int>(wish.folder));
+  const auto refuse = [&](const std::string& why) {
+    warn_of_refused(path.empty() ? fmt::format("the program of process {}", tid) : path, why);
+    answer(number, abi::kExecGoes);
+  };
+  if (!lost.empty()) return refuse("traced, it would not get " + lost);
+  Result<ExecTracee> thread = ExecTracee::seize(tid);
+  if (!thread.ok()) return refuse(thread.error().message);
+  traced_.push_back({thread.take(), number});
+  answer(number, abi::kExecGoes);
+}
+
+void FollowedExecs::let_go(uint32_t number) {
+  const auto found = std::ranges::find(traced_, number, &Traced::wish);
+  if (found != traced_.end()) {
+    found->thread.let_go();
+    traced_.erase(found);
+  }
+  answer(number, abi::kExecFree);
+}
+
+void FollowedExecs::look() {
+  const ToldWords words = session_.words();
+  for (uint32_t i = 0; i < abi::kExecWishes; ++i) {
+    const abi::ExecWish wish = words.exec_wish(i);
+    if (wish.state == abi::kExecAsks) follow(i, wish);
+    if (wish.state == abi::kExecFailed) let_go(i);
+  }
+}
+
+void FollowedExecs::take_in(Traced& traced) {
+  const int pid = traced.thread.pid();
+  Result<Launched> launched = traced.thread.reach_start();
+  Result<TracedProcess> process =
+      launched.ok() ? TracedProcess::executed(launched.take()) : launched.error();
+  const Status joined = process.ok() ? joined_.join(process.take()) : Status(process.error());
+  if (joined.ok()) {
+    followed_.insert(pid);
+  } else if (joined.error().kind != Fail::TargetGone) {
+    warn_of_refused(fmt::format("process {}", pid), joined.error().message);
+  }
+}
+
+// Whether djtap traces the thread no more.
+bool FollowedExecs::is_done(Traced& traced) {
+  switch (traced.thread.poll()) {
+    case ExecTracee::State::Running:
+      return false;
+    case ExecTracee::State::AtExec:
+      take_in(traced);
+      break;
+    default:
+      break;
+  }
+  answer(traced.wish, abi::kExecFree);
+  return true;
+}
+
+// An exec takes some 200 microseconds from the answer on: the next round would come later.
+bool FollowedExecs::poll() {
+  constexpr int kRounds = 60;
+  constexpr timespec kMoment = {0, 30'000};
+  look();
+  for (int i = 0; i < kRounds && !traced_.empty(); ++i) {
+    std::erase_if(traced_, [this](Traced& traced) { return is_done(traced); });
+    if (traced_.empty()) break;
+    nanosleep(&kMoment, nullptr);
+    look();
+  }
+  return !traced_.empty();
+}
+
+}  // namespace dj

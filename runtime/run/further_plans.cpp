@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// The stages from a resolved plan to its detours, once more.
+#include "runtime/run/further_plans.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/stages/result_use.h"
+#include "runtime/patch/patch_cache.h"
+#include "runtime/patch/tail_calls.h"
+#include "runtime/run/handler_cache.h"
+#include "runtime/run/lowering.h"
+
+namespace dj {
+
+// The rows of the plan's own host probes come behind its sites, and no event names them.
+Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedModule>& modules,
+                                          bool has_rseq) {
+  const Plan& first = compiled_.plan;
+  plan.first_site =
+      static_cast<SiteId>(first.sites.size() + first.host_probes.size() + first.dlopened.size());
+  next_handler_ = std::max(next_handler_, static_cast<HandlerId>(first.handlers.size()));
+  plan.first_handler = next_handler_;
+  EmitOptions emit;
+  emit.abi.has_rseq = has_rseq;
+  emit.spans = compiled_.image.spans;
+  const ObjectCache kept = handler_cache(codes_);
+  emit.kept = &kept;
+  find_exits(plan, modules, compiled_.facts.keeps_calls, codes_);
+  FurtherPlan further{std::move(plan), {}, {}, {}};
+  DJ_TRY(further.image,
+         lower(compiled_.program, further.plan, compiled_.layout, emit, further.abis));
+  DJ_TRY_DO(session_.add_plan(further.plan));
+  remember(further);
+  return further;
+}
+
+DetourPlan FurtherPlans::detours(const PlannedCode& code, const std::vector<MappedModule>& modules,
+                                 const TargetFacts& facts, size_t first_module) {
+  const PatchOptions& patching = compiled_.patching;
+  PatchPlan patches = find_patches({.plan = code.plan,
+                                    .modules = modules,
+                                    .options = patching,
+                                    .facts = facts,
+                                    .first_module = first_module,
+                                    .counting = counting_handlers(code.abis, patching)},
+                                   codes_);
+  return plan_detours(std::move(patches),
+                      {.plan = code.plan,
+                       .abis = code.abis,
+                       .modules = modules,
+                       .first_module = first_module,
+                       .code_bytes = link_bytes(code.image),
+                       .switched = patching.switched,
+                       .samples = code.samples},
+                      codes_.file_cache());
+}
+
+// From here on, the plan's numbers are used.
+void FurtherPlans::remember(const FurtherPlan& further) {
+  compiled_.image.spans = further.image.spans;
+  Plan& first = compiled_.plan;
+  const Plan& plan = further.plan;
+  first.dlopened.insert(first.dlopened.end(), plan.sites.begin(), plan.sites.end());
+  first.dlopened.resize(first.dlopened.size() + plan.host_probes.size());
+  next_handler_ += static_cast<HandlerId>(plan.handlers.size());
+  const std::vector<std::optional<ProbeId>> calls = probes_of_calls(plan);
+  first.dlopened_calls.insert(first.dlopened_calls.end(), calls.begin(), calls.end());
+}
+
+}  // namespace dj

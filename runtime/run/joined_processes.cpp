@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process joins as the session's first was prepared, but in an arena that is there already.
+#include "runtime/run/joined_processes.h"
+
+#include <fmt/format.h>
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compiler/debuginfo/call_frames.h"
+#include "compiler/resolve/resolve.h"
+#include "compiler/stages/stack_info.h"
+#include "runtime/patch/hooks.h"
+#include "runtime/process/os_error.h"
+#include "runtime/process/session_processes.h"
+#include "runtime/run/target.h"
+#include "runtime/session/report.h"
+#include "runtime/target/report_sites.h"
+
+namespace dj {
+
+JoinedProcesses::FileNames JoinedProcesses::files_of(const std::vector<MappedModule>& modules) {
+  FileNames files;
+  for (const MappedModule& module : modules) files.emplace_back(module.path, module.version);
+  return files;
+}
+
+JoinedProcesses::JoinedProcesses(FurtherPlans& plans, const std::vector<MappedModule>& first,
+                                 ProcessInput input, bool lists_sites)
+    : plans_(plans),
+      compiled_(plans.compiled()),
+      codes_(plans.codes()),
+      session_(plans.session()),
+      input_(std::move(input)),
+      lists_sites_(lists_sites) {
+  known_.push_back({files_of(first), compiled_.facts.has_rseq, std::nullopt});
+}
+
+namespace {
+
+// The sites of host probes belong to the session's first plan, so do the words of their samples.
+std::vector<SampleCall> samples_of(const Plan& plan, const Plan& first, const Layout& layout) {
+  std::vector<SampleCall> samples = sample_calls(plan, layout);
+  for (SampleCall& sample : samples)
+    sample.site = static_cast<SiteId>(first.sites.size() + sample.host_probe);
+  return samples;
+}
+
+}  // namespace
+
+Result<const JoinedProcesses::Known*> JoinedProcesses::plan_for(const TracedProcess& process,
+                                                                const TargetFacts& facts) {
+  FileNames files = files_of(process.modules);
+  const auto is_it = [&](const Known& each) {
+    return each.files == files && each.has_rseq == facts.has_rseq;
+  };
+  if (const auto found = std::ranges::find_if(known_, is_it); found != known_.end()) return &*found;
+  Diags silent;  // points that mean nothing here may mean something in another process
+  TargetFiles read = files_of_process(process.modules, compiled_.types.printers);
+  read.compile_headers = compiled_.types.compile_headers;
+  Plan plan = resolve(compiled_.program, read, silent, compiled_.own.follows_calls);
+  DJ_TRY(FurtherPlan further, plans_.compile(std::move(plan), process.modules, facts.has_rseq));
+  further.samples = samples_of(further.plan, compiled_.plan, compiled_.layout);
+  known_.push_back({std::move(files), facts.has_rseq, std::move(further)});
+  return &known_.back();
+}
+
+// What an ended process has left in its data goes.
+Result<uint32_t> JoinedProcesses::free_number() {
+  const TrapsAt& traps = compiled_.layout.traps;
+  for (uint32_t number = 1; number < traps.processes; ++number) {
+    if (std::ranges::any_of(members_, [number](const Member& m) { return m.number == number; }))
+      continue;
+    void* const data = reinterpret_cast<void*>(traps.data + number * traps.data_bytes);
+    const bool is_fresh = number > most_numbers_;
+    most_numbers_ = std::max(most_numbers_, number);
+    if (is_fresh || madvise(data, traps.data_bytes, MADV_REMOVE) == 0) return number;
+    return os_error("cannot empty the data of an ended process");
+  }
+  return Error{
+      fmt::format("the session has {} processes already", compiled_.layout.traps.processes)};
+}
+
+void JoinedProcesses::report_joined(Target& target, int pid) const {
+  std::vector<InstalledSite> sites = target.latest_sites();
+  for (InstalledSite& site : sites) site.pid = pid;
+  if (lists_sites_) report_sites(sites);
+  warn_unraised(target);
+}
+
+Status JoinedProcesses::join(TracedProcess process) {
+  const int process_number = process.pid;
+  DJ_TRY(const uint32_t number, free_number());
+  DJ_TRY(ExitWatch exit, ExitWatch::create(process.pid, false));
+  Member member = {std::move(exit), {}, number};
+  DJ_TRY_DO(join(member, std::make_unique<TracedProcess>(std::move(process))));
+  report_joined(*member.target, process_number);
+  members_.push_back(std::move(member));
+  return ok_status();
+}
+
+Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> joining) {
+  TracedProcess& process = *joining;
+  DJ_TRY_DO(process.find_rseq());
+  std::string why;
+  const bool has_rseq = can_trust_rseq(process.rseq_registered, process.modules, codes_, &why);
+  ProcessInput input = input_;
+  DJ_TRY(input.facts, process.facts(has_rseq));
+  input.number = member.number;
+  DJ_TRY(const Known* known, plan_for(process, input.facts));
+  const std::optional<FurtherPlan>& further = known->further;
+  const PlannedCode code =
+      further ? PlannedCode{further->plan, further->image, further->abis, further->samples}
+              : PlannedCode{compiled_.plan, compiled_.image, compiled_.abis,
+                            sample_calls(compiled_.plan, compiled_.layout)};
+  DetourPlan detours = plans_.detours(code, process.modules, input.facts);
+  if (compiled_.stacks) member.stacks.emplace(compiled_.stacks->for_process(process.modules));
+  const std::span<const uint8_t> stacks =
+      member.stacks ? member.stacks->bytes() : std::span<const uint8_t>();
+  if (stacks.size() > compiled_.stack_room())
+    return Error{"there is no room for the tables by which its stacks are walked"};
+  auto target = std::make_unique<ProcessTarget>(std::move(joining), codes_, std::move(input));
+  member.target = target.get();
+  return session_.join(std::move(target), {code.image, detours}, stacks);
+}
+
+// A process that has executed another program lives on without the session.
+bool JoinedProcesses::has_left(const Member& member, bool looks_at_memory) const {
+  return member.exit.ended() || (looks_at_memory && member.target->has_ended());
+}
+
+void JoinedProcesses::poll() {
+  constexpr uint64_t kIntervalNs = 500'000'000;
+  const bool looks = now_ns() >= look_next_ns_;
+  std::erase_if(members_, [&](Member& member) {
+    if (!has_left(member, looks)) return false;
+    session_.set_ended(*member.target);
+    return true;
+  });
+  if (!looks) return;
+  look_next_ns_ = now_ns() + kIntervalNs;
+  if (session_.has_ended_targets()) session_.drop_ended(mapped_session_files());
+}
+
+std::vector<std::string> JoinedProcesses::never_seen() const {
+  std::vector<std::string> missing;
+  for (const PlanModule& module : compiled_.plan.modules) {
+    const auto has_it = [&](const Known& known) {
+      return std::ranges::any_of(known.files,
+                                 [&](const auto& file) { return file.first == module.path; });
+    };
+    if (std::ranges::none_of(known_, has_it)) missing.push_back(module.path);
+  }
+  return missing;
+}
+
+StackTables* JoinedProcesses::stacks_of(const Target& target) {
+  for (Member& member : members_) {
+    if (member.target == &target) return member.stacks ? &*member.stacks : nullptr;
+  }
+  return nullptr;
+}
+
+}  // namespace dj

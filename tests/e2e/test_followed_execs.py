@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""-c probes what the command's descendants execute: each call of each process is counted, and all of them compute the same."""
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import textwrap
+import time
+
+import pytest
+
+from support import paths, run
+from support.paths import victim
+
+COUNT = victim("count")
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+
+
+def counting(program=COUNT):
+    """One probe of the victim's work(), which counts itself."""
+    return f'probe process("{program}").function("work") {{ n++; p[pid()]++ }}'
+
+
+def facts_of_all(result):
+    """The sum of what the victims have counted."""
+    return sum(int(count) for count in re.findall(r"^work calls: (\d+)$", result.stdout, re.M))
+
+
+def check(result, processes):
+    assert result.returncode == 0, result
+    assert result.globals["n"] == facts_of_all(result) > 0 and len(result.array("p")) == processes, result
+
+
+def test_a_shell_loop(djtap):
+    check(djtap("-e", counting(), "-c", f"sh -c 'for i in $(seq 100); do {COUNT} 3; done'"), 100)
+
+
+def test_a_command_becomes_another_program(djtap):
+    """The number of the process stays."""
+    result = djtap("-e", counting() + " probe end { println(\"TARGET \", target()) }", "-c", f"sh -c 'echo own: $$; exec {COUNT} 5'")
+    check(result, 1)
+    own = result.facts["own"]
+    assert f"TARGET {own}\n" in result.stdout and result.array("p") == [(str(own), "20")], result
+
+
+def test_a_pipe_and_many_at_once(djtap):
+    check(djtap("-e", counting(), "-c", f"sh -c 'seq 40 | xargs -P4 -n1 {COUNT} | cat'"), 40)
+
+
+def test_make(djtap, tmp_path):
+    (tmp_path / "Makefile").write_text("all: " + " ".join(f"t{i}" for i in range(20)) + f"\nt%:\n\t@{COUNT} 2 > $@; cat $@\n")
+    check(djtap("-e", counting(), "-c", f"make -s -j2 -C {tmp_path}"), 20)
+
+
+PYTHON = {
+    "subprocess": "import subprocess\nfor i in range(10): subprocess.run([COUNT, '4'], check=True)",
+    "posix_spawn": "import os\nfor i in range(10): os.waitpid(os.posix_spawn(COUNT, [COUNT, '4'], os.environ), 0)",
+    "fork and exec": "import os\nfor i in range(10):\n  pid = os.fork()\n  if pid == 0: os.execv(COUNT, [COUNT, '4'])\n  os.waitpid(pid, 0)",
+    "threads": """
+        import subprocess, threading
+        def go():
+          for i in range(5): subprocess.run([COUNT, '4'], check=True)
+        both = [threading.Thread(target=go) for i in range(2)]
+        for one in both: one.start()
+        for one in both: one.join()""",
+}
+
+
+@pytest.mark.parametrize("way", PYTHON)
+def test_python_starts_them(djtap, tmp_path, way):
+    script = tmp_path / "start.py"
+    script.write_text(f"COUNT = {str(COUNT)!r}\n" + textwrap.dedent(PYTHON[way]))
+    check(djtap("-e", counting(), "-c", f"{sys.executable} -u {script}"), 10)
+
+
+@pytest.mark.parametrize("method", ["fork", "spawn", "forkserver"])
+def test_multiprocessing(djtap_once, tmp_path, method):
+    """Calls of a C function, from the processes of a pool."""
+    script = tmp_path / "pool.py"
+    script.write_text(textwrap.dedent(f"""
+        import multiprocessing, os
+        def ask(n): return [os.getppid() for i in range(n)] and n
+        if __name__ == "__main__":
+          multiprocessing.set_start_method("{method}")
+          with multiprocessing.Pool(3) as pool: print("sum:", sum(pool.map(ask, [100] * 12, chunksize=1)))
+        """))
+    result = djtap_once("-e", 'probe func("getppid") { n++ }', "-c", f"/usr/bin/python3 {script}")
+    # The pool's own code asks as well, now and then.
+    assert result.returncode == 0 and result.facts["sum"] == 1200 <= result.globals["n"] < 1300, result
+
+
+def test_calls_that_fail(djtap, tmp_path):
+    """What cannot be executed; a script without a first line, which the shell runs itself; nothing at all."""
+    broken, plain = tmp_path / "broken", tmp_path / "plain"
+    broken.write_bytes(b"\x7fELF nothing")
+    plain.write_text(f"{COUNT} 2\n")
+    for file in (broken, plain):
+        file.chmod(0o755)
+    result = djtap("-e", counting(), "-c", f"sh -c '{broken}; {plain}; /nowhere/at/all; {COUNT} 3; true'")
+    check(result, 2)
+
+
+def test_other_programs_are_probed_by_name(djtap):
+    """func() without an object means each program and its libraries."""
+    result = djtap("-e", 'probe func("work") ? { n++; p[pid()]++ } probe func("getenv") { own++ }', "-c", f"sh -c '{COUNT} 3; {COUNT} 4; true'")
+    check(result, 2)
+
+
+def test_static_programs(djtap):
+    static = victim("count_static")
+    if not os.path.exists(static):
+        pytest.skip("there is no static victim")
+    check(djtap("-e", counting(static), "-c", f"sh -c '{static} 3; {static} 4; true'"), 2)
+
+
+def test_no_follow(djtap_once):
+    result = djtap_once("--no-follow", "-e", 'probe func("work") ? { n++ } probe func("getenv") { own++ }', "-c", f"sh -c '{COUNT} 3; true'")
+    assert result.returncode == 0 and result.globals["n"] == 0 and "DJ5912" in result.stderr, result
+
+
+def test_a_program_that_nobody_executes(djtap_once):
+    """That it does not run yet is no error; that it never did is said."""
+    result = djtap_once("-e", counting(), "-c", "sh -c 'true; /bin/true'")
+    assert result.returncode == 0 and result.globals["n"] == 0 and f"DJ5916" in result.stderr and COUNT in result.stderr, result
+
+
+@pytest.fixture
+def open_folder():
+    """One that other users may read; those of pytest they may not."""
+    with tempfile.TemporaryDirectory(dir="/var/tmp") as name:
+        os.chmod(name, 0o755)
+        yield pathlib.Path(name)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes a setuid program")
+def test_setuid_programs_keep_their_rights(open_folder):
+    """djtap of another user would take them away, so it does not follow."""
+    own = open_folder / "id"
+    shutil.copy2("/usr/bin/id", own)
+    own.chmod(0o4755)
+    if os.statvfs(own).f_flag & os.ST_NOSUID:
+        pytest.skip("no setuid programs here")
+    words = [paths.DJTAP, "--no-cache", "-e", 'probe func("getenv") { n++ }', "-c", f"sh -c '{own} -u; true'"]
+    told = subprocess.run(words, capture_output=True, text=True, timeout=run.PATIENCE, check=False, cwd="/", **NOBODY)
+    assert told.returncode == 0 and told.stdout.startswith("0\n"), told
+    assert f"{own} is executed without probes" in told.stderr and told.stderr.count("DJ5915") == 1, told
+
+
+def test_killed_while_it_follows(program, tmp_path):
+    """kill -9 at any moment: what runs goes on, and clean restores the rest."""
+    for moment in range(8):
+        out = tmp_path / f"out{moment}"
+        loop = f"i=0; while [ $i -lt 60 ]; do {COUNT} 1; i=$((i+1)); done > {out}; echo done >> {out}"
+        with subprocess.Popen(run.command(["-e", counting(), "-c", f"sh -c '{loop}'"]), stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as tracer:
+            time.sleep(0.3 + 0.1 * moment)
+            tracer.send_signal(signal.SIGKILL)
+            tracer.wait()
+        end = time.monotonic() + 60
+        while "done" not in (out.read_text() if out.exists() else "") and time.monotonic() < end:
+            time.sleep(0.1)
+        text = out.read_text()
+        assert text.count("work calls: 4") == 60 and text.endswith("done\n"), text

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: Apache-2.0
+"""-p with several processes: one session, one set of globals, each process counted exactly; and what goes wrong in one is its alone."""
+import re
+import signal
+import socket
+import subprocess
+
+import pytest
+
+from support import run
+from support.paths import victim
+
+COUNTING = 'probe process.function("work") { n++; p[pid()]++ }'
+
+
+def await_armed(tracer, processes):
+    """Until the site of each has been listed."""
+    tracer.wait_for(rf"(?s)(?:\[(?:OPTIMIZED|INT3).*?){{{processes}}}")
+
+
+def told(tracer):
+    """What the session printed when it ended: its Result, and the calls of each process."""
+    result = tracer.finish()
+    assert result.returncode == 0, result
+    return result, {int(pid): int(count) for pid, count in result.array("p")}
+
+
+def end(tracer):
+    tracer.signal(signal.SIGINT)
+    return told(tracer)
+
+
+@pytest.fixture
+def attach_all(background):
+    """attach_all(script, pids...): returns when all are probed."""
+    def start(script, *pids):
+        tracer = background("--probes", "-e", script, "-p", ",".join(map(str, pids)))
+        await_armed(tracer, len(pids))
+        return tracer
+
+    return start
+
+
+def test_processes_of_one_program(target, attach_all):
+    """Their objects lie at addresses of their own, so do their statics."""
+    targets = [target() for _ in range(3)]
+    tracer = attach_all(COUNTING, *(each.pid for each in targets))
+    for i, each in enumerate(targets):
+        each.call(100 * (i + 1))
+    for each in targets:
+        each.tell("quit")
+        each.finish()
+    result, counts = told(tracer)  # the end of the last one is that of the session
+    assert counts == {each.pid: 100 * (i + 1) for i, each in enumerate(targets)} and result.globals["n"] == 600, result
+
+
+def test_the_others_go_on_where_one_ends(target, attach_all):
+    first, second = target(), target()
+    tracer = attach_all(COUNTING + " probe end { println(\"TARGET \", target()) }", first.pid, second.pid)
+    first.call(10)
+    first.signal(signal.SIGKILL)
+    first.finish()
+    second.call(20)
+    result, counts = end(tracer)
+    assert counts == {first.pid: 10, second.pid: 20} and f"TARGET {first.pid}\n" in result.stdout, result
+    second.call(30)  # unprobed, as before
+
+
+def test_one_that_cannot_be_traced(target, background):
+    """It is said, and costs nothing else."""
+    probed, held = target(), target()
+    other = background("-e", COUNTING, "--probes", "-p", str(held.pid))
+    await_armed(other, 1)
+    tracer = background("-e", COUNTING, "--probes", "-p", f"{probed.pid},{held.pid}")
+    tracer.wait_for(rf"DJ5914\]: process {held.pid} is not probed")
+    probed.call(10)
+    held.call(20)
+    assert end(tracer)[1] == {probed.pid: 10}
+    assert end(other)[1] == {held.pid: 20}
+
+
+def test_children_from_before(attach_all, program):
+    """What a process has started before the session is probed with it."""
+    child = victim("commander")
+    parent = program("/usr/bin/python3", "-c", f"import subprocess; subprocess.run([{str(child)!r}])")
+    pid = int(parent.wait_for(r"pid: (\d+)").group(1))
+    assert pid != parent.pid
+    tracer = attach_all(f'probe process("{child}").function("work") {{ n++; p[pid()]++ }}', parent.pid)
+    parent.call(50)
+    assert end(tracer)[1] == {pid: 50}
+
+
+def test_two_hundred_at_once(background):
+    targets = [subprocess.Popen([victim("commander")], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(200)]
+    try:
+        for each in targets:
+            assert "pid" in each.stdout.readline()
+        tracer = background("--probes", "-e", COUNTING, "-p", ",".join(str(each.pid) for each in targets))
+        await_armed(tracer, len(targets))
+        for each in targets:
+            each.stdin.write("call 7\nquit\n")
+            each.stdin.flush()
+        for each in targets:
+            assert each.wait(run.PATIENCE) == 0
+        assert told(tracer)[1] == {each.pid: 7 for each in targets}
+    finally:
+        for each in targets:
+            each.kill()
+            each.wait()
+            each.stdin.close()
+            each.stdout.close()
+
+
+def test_the_list_says_whose_a_site_is(target, background, tmp_path):
+    first, second = target(), target()
+    path = tmp_path / "control"
+    tracer = background("--probes", "--control", path, "-e", COUNTING, "-p", f"{first.pid},{second.pid}")
+    await_armed(tracer, 2)
+    with socket.socket(socket.AF_UNIX) as control:
+        control.connect(str(path))
+        control.sendall(b"list work\n")
+        control.shutdown(socket.SHUT_WR)
+        listed = control.makefile().read()
+    assert re.findall(r"\] pid (\d+)$", listed, re.M) == [str(first.pid), str(second.pid)], listed
+    end(tracer)
