@@ -84,7 +84,7 @@ bool say(abi::ExecWish* wish, abi::ExecState state) {
 
 }  // namespace
 
-abi::ExecWish* agent::await_follower(uint64_t path, int64_t folder) {
+abi::ExecWish* agent::await_follower(uint64_t path, int64_t folder, abi::ExecState state) {
   const bool follows = arena()->follows_execs != 0 && abi::load(&words().exec.nobody) == 0;
   if (!follows || is_denied(kSysFutex)) return nullptr;
   abi::ExecWish* wish = free_wish();
@@ -92,7 +92,7 @@ abi::ExecWish* agent::await_follower(uint64_t path, int64_t folder) {
   wish->tid = kernel_thread_id();
   wish->path = path;
   wish->folder = folder;
-  if (say(wish, abi::kExecAsks)) return wish;
+  if (say(wish, state)) return wish;
   abi::store(&wish->state, uint32_t{abi::kExecFree});
   return nullptr;
 }

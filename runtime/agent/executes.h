@@ -13,9 +13,10 @@ namespace dj::agent {
 void note_execute(uint64_t path);
 
 // Where the session follows what processes execute: waits until djtap has seen that this thread is
-// about to execute the program at `path`, relative to `folder`. Null: djtap does not follow.
-abi::ExecWish* await_follower(uint64_t path, int64_t folder);
-// The call has failed: waits until djtap has let go of this thread.
+// about to execute the program at `path`, relative to `folder`. state: kExecAsks or kExecLeaves.
+// Null: djtap does not follow.
+abi::ExecWish* await_follower(uint64_t path, int64_t folder, abi::ExecState state);
+// The call of a thread in kExecAsks has failed: waits until djtap has let go of the thread.
 void take_back(abi::ExecWish* wish);
 
 // Whether a file is at `path`; true where the kernel may not be asked. execvp() tries the folders

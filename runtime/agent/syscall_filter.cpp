@@ -5,6 +5,7 @@
 // threads may have a used one. A changed call is made here, with copies of its arguments: the
 // program's registers and memory stay as they are.
 #include "runtime/agent/executes.h"
+#include "runtime/agent/frame.h"
 #include "runtime/agent/rseq_area.h"
 #include "runtime/agent/seccomp.h"
 #include "runtime/agent/thread.h"
@@ -183,16 +184,20 @@ bool filter_seccomp(CallFrame* frame) {
 }
 
 // Is the process about to execute another program, as far as can be told? djtap traces the thread
-// into the program, if it follows: then the call is made here, since djtap must know of a failure.
+// into the program, if it follows. Then the call is made here, since djtap must know of a failure;
+// but not on a stack of djtap's: a vfork child, which has its parent's memory, would leave it taken.
 bool filter_execute(CallFrame* frame) {
   constexpr int64_t kCurrentFolder = -100;  // AT_FDCWD
   const auto call = static_cast<uint32_t>(frame->rax);
   const bool is_at = call == agent::kSysExecveat;  // relative to any folder
   if (!is_at && (call != agent::kSysExecve || !agent::may_be_there(frame->rdi))) return false;
   const uint64_t path = is_at ? frame->rsi : frame->rdi;
+  const bool stays = !agent::is_own_stack(agent::word(&call));
   abi::ExecWish* wish =
-      agent::await_follower(path, is_at ? static_cast<int32_t>(frame->rdi) : kCurrentFolder);
-  if (wish == nullptr) return agent::note_execute(path), false;
+      agent::await_follower(path, is_at ? static_cast<int32_t>(frame->rdi) : kCurrentFolder,
+                            stays ? abi::kExecAsks : abi::kExecLeaves);
+  if (wish == nullptr) agent::note_execute(path);
+  if (wish == nullptr || !stays) return false;
   frame->rax = static_cast<uint64_t>(
       agent::raw_syscall(call, frame->rdi, frame->rsi, frame->rdx, frame->r10, frame->r8));
   agent::take_back(wish);

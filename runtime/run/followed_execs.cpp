@@ -14,6 +14,7 @@
 #include "compiler/base/printable.h"
 #include "runtime/output/messages.h"
 #include "runtime/process/exec_rights.h"
+#include "runtime/process/os_error.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/session_processes.h"
@@ -46,7 +47,7 @@ FollowedExecs::~FollowedExecs() {
   for (uint32_t i = 0; i < abi::kExecWishes; ++i) {
     const uint32_t state = words.exec_wish(i).state;
     if (state == abi::kExecAsks) answer(i, abi::kExecGoes);
-    if (state == abi::kExecFailed) answer(i, abi::kExecFree);
+    if (state == abi::kExecFailed || state == abi::kExecLeaves) answer(i, abi::kExecFree);
   }
 }
 
@@ -75,19 +76,21 @@ void FollowedExecs::warn_of_refused(const std::string& program, const std::strin
 }
 
 void FollowedExecs::follow(uint32_t number, const abi::ExecWish& wish) {
+  const bool stays = wish.state == abi::kExecAsks;
+  const abi::ExecState go = stays ? abi::kExecGoes : abi::kExecFree;
   const int tid = thread_of(wish);
-  if (tid == 0) return answer(number, abi::kExecGoes);
+  if (tid == 0) return answer(number, go);
   const std::string path = read_path(tid, wish.path);
   const std::string lost = lost_by_tracing(tid, path, static_cast<int>(wish.folder));
   const auto refuse = [&](const std::string& why) {
     warn_of_refused(path.empty() ? fmt::format("the program of process {}", tid) : path, why);
-    answer(number, abi::kExecGoes);
+    answer(number, go);
   };
   if (!lost.empty()) return refuse("traced, it would not get " + lost);
   Result<ExecTracee> thread = ExecTracee::seize(tid);
   if (!thread.ok()) return refuse(thread.error().message);
-  traced_.push_back({thread.take(), number});
-  answer(number, abi::kExecGoes);
+  traced_.push_back({thread.take(), stays ? number : kNoWish, now_ns()});
+  answer(number, go);
 }
 
 void FollowedExecs::let_go(uint32_t number) {
@@ -103,7 +106,7 @@ void FollowedExecs::look() {
   const ToldWords words = session_.words();
   for (uint32_t i = 0; i < abi::kExecWishes; ++i) {
     const abi::ExecWish wish = words.exec_wish(i);
-    if (wish.state == abi::kExecAsks) follow(i, wish);
+    if (wish.state == abi::kExecAsks || wish.state == abi::kExecLeaves) follow(i, wish);
     if (wish.state == abi::kExecFailed) let_go(i);
   }
 }
@@ -123,16 +126,19 @@ void FollowedExecs::take_in(Traced& traced) {
 
 // Whether djtap traces the thread no more.
 bool FollowedExecs::is_done(Traced& traced) {
+  constexpr uint64_t kPatienceNs = 200'000'000;  // of a call that has failed without a word
   switch (traced.thread.poll()) {
     case ExecTracee::State::Running:
-      return false;
+      if (traced.wish != kNoWish || now_ns() - traced.since_ns < kPatienceNs) return false;
+      traced.thread.let_go();
+      return true;
     case ExecTracee::State::AtExec:
       take_in(traced);
       break;
     default:
       break;
   }
-  answer(traced.wish, abi::kExecFree);
+  if (traced.wish != kNoWish) answer(traced.wish, abi::kExecFree);
   return true;
 }
 

@@ -33,8 +33,10 @@ class FollowedExecs {
  private:
   struct Traced {
     ExecTracee thread;
-    uint32_t wish;  // its number
+    uint32_t wish;     // its number; kNoWish: the thread says nothing if the call fails
+    uint64_t since_ns;
   };
+  static constexpr uint32_t kNoWish = ~0u;
   void look();
   void answer(uint32_t wish, abi::ExecState state) const;
   void follow(uint32_t number, const abi::ExecWish& wish);

@@ -12,7 +12,8 @@ constexpr uint32_t kExecWishes = 64;
 enum ExecState : uint32_t {
   kExecFree,
   kExecTaken,   // the agent is about to write it
-  kExecAsks,    // the thread waits
+  kExecAsks,    // the thread waits, and says so if the call fails
+  kExecLeaves,  // the thread waits, and says nothing more
   kExecGoes,    // by djtap: the thread may go on
   kExecFailed,  // the call has failed, and the thread waits until djtap traces it no more
 };
