@@ -218,7 +218,6 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
   header.sites.offset = cursor.take_ref(sizeof(abi::SiteInfo) * header.site_count, kPage);
   if (keeps_calls(plan) || dlopened)
     header.captures.offset = cursor.take_ref(sizeof(abi::Captures), kLine);
-  header.debug_entry.offset = cursor.take_ref(sizeof(abi::DebugEntry), kLine);
   if (stack_bytes > 0) header.stack_tables.offset = cursor.take_ref(stack_bytes, kPage);
   layout.traps.dlopened = dlopened ? kDlopenedTraps : 0;
   layout.traps.table_bytes = abi::trap_table_bytes(most_traps(plan), layout.traps.dlopened);
@@ -241,11 +240,15 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
     layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
   layout.traps.data_bytes =
       abi::trap_data_bytes(most_traps(plan), layout.traps.dlopened, layout.cpus);
-  layout.traps.data_bytes = round_up(layout.traps.data_bytes, kPage);
-  if (plan.awaits_processes)
-    layout.traps.processes += static_cast<uint32_t>(
-        std::min<uint64_t>(kMostProcesses, kProcessesBytes / layout.traps.data_bytes));
-  layout.traps.data = cursor.take(layout.traps.data_bytes * layout.traps.processes, kPage);
+  layout.traps.data = cursor.take(layout.traps.data_bytes, kPage);
+  if (plan.awaits_processes) {
+    TrapsAt& traps = layout.traps;
+    traps.further_bytes =
+        round_up(abi::trap_data_bytes(most_traps(plan), kProcessTraps, layout.cpus), kPage);
+    const uint64_t most = std::min<uint64_t>(kMostProcesses, kProcessesBytes / traps.further_bytes);
+    traps.processes += static_cast<uint32_t>(most);
+    traps.further = cursor.take(most * traps.further_bytes, kPage);
+  }
   layout.sample_words = cursor.take(8 * plan.host_probes.size(), kLine);
 }
 

@@ -54,9 +54,11 @@ struct StringsAt {
 // TrapsAt says where the look-up from int3 to site lies (runtime/shared/trap.h).
 struct TrapsAt {
   uint64_t table = 0, table_bytes = 0;
-  uint64_t data = 0, data_bytes = 0;  // of the session's first process; of each one
-  uint32_t processes = 1;  // how many have such data, one behind the other; each has its own table
-  uint64_t dlopened = 0;   // sites that it has room for in objects that are opened later
+  uint64_t data = 0, data_bytes = 0;
+  uint64_t dlopened = 0;  // sites that it has room for in objects that are opened later
+  // Data of further processes, one behind the other; each process has its own table.
+  uint64_t further = 0, further_bytes = 0;  // of the first; of each
+  uint32_t processes = 1;                   // how many have room, with the session's first
 };
 
 struct Layout {
@@ -90,8 +92,9 @@ constexpr uint64_t kNominalBase = 0x40000000;
 // further processes of the session (Plan::awaits_processes).
 constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 4096, kDlopenedTraps = 65'536;
 // Further processes of a session at once; fewer where their data would take more memory than that.
-constexpr uint32_t kMostProcesses = 512;
-constexpr uint64_t kProcessesBytes = 256 << 20;
+// Each has room for so many traps beside as many as the first plan has.
+constexpr uint32_t kMostProcesses = 512, kProcessTraps = 16384;
+constexpr uint64_t kProcessesBytes = 32 << 20;
 inline bool has_room_for_more(const Plan& plan) {
   return plan.awaits_objects || plan.awaits_processes;
 }

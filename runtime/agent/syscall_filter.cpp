@@ -185,7 +185,8 @@ bool filter_seccomp(CallFrame* frame) {
 
 // Is the process about to execute another program, as far as can be told? djtap traces the thread
 // into the program, if it follows. Then the call is made here, since djtap must know of a failure;
-// but not on a stack of djtap's: a vfork child, which has its parent's memory, would leave it taken.
+// but not on a stack of djtap's: a vfork child, which has its parent's memory, would leave it
+// taken.
 bool filter_execute(CallFrame* frame) {
   constexpr int64_t kCurrentFolder = -100;  // AT_FDCWD
   const auto call = static_cast<uint32_t>(frame->rax);
@@ -321,7 +322,9 @@ bool refuse_before_end(CallFrame* frame) {
   constexpr int kRounds = 5000;
   const abi::EndReason why = end_wanted_by(frame);
   if (why == abi::kNoEnd) return false;
-  const bool watched = is_target();
+  abi::ThreadTable* table = abi::thread_table_of(arena());
+  const bool watched = is_target() && table != nullptr;
+  if (watched) abi::store(&table->end_wanted, uint64_t{why});
   for (int i = 0; watched && i < kRounds && !agent::has_ended(); ++i) {
     abi::store(&agent::words().end_wanted, uint64_t{why});
     sleep_a_millisecond();

@@ -9,7 +9,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cstddef>
 #include <optional>
 #include <utility>
@@ -17,9 +16,8 @@
 #include "runtime/process/elf_file.h"
 #include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
-#include "runtime/process/session_processes.h"
 #include "runtime/shared/atomic.h"
-#include "runtime/shared/own_code.h"
+#include "runtime/shared/thread_table.h"
 
 namespace dj {
 namespace {
@@ -44,18 +42,22 @@ std::optional<uint64_t> list_of(pid_t pid) {
   return std::nullopt;
 }
 
+// Whether an entry describes itself, as those of djtap do. The program can make one that does, and
+// loses it.
+bool is_ours(const RunningMemory& memory, uint64_t address) {
+  abi::DebugEntry entry = {};
+  return memory.read(address, &entry, sizeof entry) && entry.version == kNamespaces &&
+         entry.map == address + offsetof(abi::DebugEntry, load_bias) &&
+         entry.name == address + offsetof(abi::DebugEntry, path);
+}
+
 // Calls each(address of the entry's `next`, entry) for what sessions have put there.
 template <typename Each>
-void each_of_ours(const RunningMemory& memory, pid_t pid, uint64_t list, const Each& each) {
-  Result<std::vector<Mapping>> maps = read_maps(pid);
-  if (!maps.ok()) return;
+void each_of_ours(const RunningMemory& memory, uint64_t list, const Each& each) {
   constexpr int kMost = 64;  // glibc has 16 namespaces
   uint64_t at = list + kNext, entry = 0;
   for (int i = 0; i < kMost && memory.read(at, &entry, sizeof entry) && entry != 0; i++) {
-    const auto in = std::find_if(maps.value().begin(), maps.value().end(), [&](const Mapping& m) {
-      return entry >= m.begin && entry < m.end;
-    });
-    if (in != maps.value().end() && is_session_memory(*in)) {
+    if (is_ours(memory, entry)) {
       each(at, entry);
     } else {
       at = entry + kNext;
@@ -70,8 +72,7 @@ DebugList::~DebugList() {
   if (fd_ >= 0) close(fd_);
 }
 
-void DebugList::show(pid_t pid, const abi::Header& header, uint64_t constants,
-                     std::span<const uint8_t> object) {
+void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object) {
   const RunningMemory memory(pid, O_RDWR);
   if (!has_session(memory, header)) return;
   const std::optional<uint64_t> list = list_of(pid);
@@ -83,12 +84,15 @@ void DebugList::show(pid_t pid, const abi::Header& header, uint64_t constants,
   if (!first) return;
   leave_debug_list(pid);
   // Whatever comes between reading and writing the chain is seen by debuggers alone.
-  auto& entry = *reinterpret_cast<abi::DebugEntry*>(constants + header.debug_entry.offset);
-  const uint64_t address = header.debug_entry.address(abi::arena_of(&header));
-  entry = {.version = kNamespaces, .map = address + offsetof(abi::DebugEntry, load_bias)};
+  const uint64_t address =
+      header.threads.address(abi::arena_of(&header)) + offsetof(abi::ThreadTable, debug_entry);
+  abi::DebugEntry entry = {.version = kNamespaces,
+                           .map = address + offsetof(abi::DebugEntry, load_bias)};
   entry.name = address + offsetof(abi::DebugEntry, path);
   *fmt::format_to_n(entry.path, sizeof entry.path - 1, "/proc/{}/fd/{}", getpid(), fd_).out = 0;
-  if (!memory.read(*list + kNext, &entry.next, sizeof entry.next)) return;
+  if (!memory.read(*list + kNext, &entry.next, sizeof entry.next) ||
+      !memory.write(address, &entry, sizeof entry))
+    return;
   const auto version = static_cast<int>(kNamespaces);
   if (memory.write(*list + kNext, &address, sizeof address)) {
     memory.write(*list + offsetof(r_debug, r_version), &version, sizeof version);
@@ -99,7 +103,7 @@ void leave_debug_list(pid_t pid) {
   const std::optional<uint64_t> list = list_of(pid);
   const RunningMemory memory(pid, O_RDWR);
   if (!list || !memory.is_open()) return;
-  each_of_ours(memory, pid, *list, [&memory](uint64_t at, uint64_t entry) {
+  each_of_ours(memory, *list, [&memory](uint64_t at, uint64_t entry) {
     uint64_t next = 0;
     if (!memory.read(entry + kNext, &next, sizeof next)) next = 0;
     memory.write(at, &next, sizeof next);

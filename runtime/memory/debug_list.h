@@ -21,10 +21,8 @@ class DebugList {
   DebugList& operator=(DebugList&&) = delete;
   ~DebugList();
   // Shows `object`, the bytes of the file (debug_object.h), in place of an earlier one: debuggers
-  // that attach from now on see it. The process may run. constants: address of djtap's view of the
-  // target's constants.
-  void show(pid_t pid, const abi::Header& header, uint64_t constants,
-            std::span<const uint8_t> object);
+  // that attach from now on see it. The process may run.
+  void show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object);
 
  private:
   int fd_ = -1;

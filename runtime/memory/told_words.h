@@ -73,6 +73,9 @@ class ToldWords {
     arena_.store<uint32_t>(exec() + offsetof(abi::ExecTalk, nobody), 1);
   }
 
+  // Forgets that wish; a process that still waits says it again.
+  void answer_end() const { store(offsetof(abi::SessionWords, end_wanted), abi::kNoEnd); }
+
   // How many events the target's loader has reported.
   uint32_t loader_events() const { return arena_.word<uint32_t>(loader_bell()).number(); }
   // Address of the word that counts these events, where djtap waits for it to change.

@@ -59,6 +59,7 @@ bool DlopenWatch::poll() {
   look();
   // What ends the session must not run before it has ended; then nobody waits any more.
   if (!session_.why_over().empty()) return true;
+  session_.end_one();
   for (const auto& target : session_.targets()) target->answer_objects(*event);
   return true;
 }
@@ -69,8 +70,7 @@ Status DlopenWatch::probe_new_objects(Target& target) {
   DJ_TRY(DlopenedObjects objects, std::move(found));
   target.know(objects);
   name_stacks(target, objects);
-  if (objects.first_new == objects.modules.size() || !session_.why_over().empty())
-    return ok_status();
+  if (objects.first_new == objects.modules.size() || !target.why_over().empty()) return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
   Plan plan =
       resolve(compiled_.program, files_of(objects, compiled_), silent, compiled_.own.follows_calls);

@@ -72,10 +72,11 @@ Result<uint32_t> JoinedProcesses::free_number() {
   for (uint32_t number = 1; number < traps.processes; ++number) {
     if (std::ranges::any_of(members_, [number](const Member& m) { return m.number == number; }))
       continue;
-    void* const data = reinterpret_cast<void*>(traps.data + number * traps.data_bytes);
+    const uint64_t at = traps.further + (number - 1) * traps.further_bytes;
+    void* const data = reinterpret_cast<void*>(at);
     const bool is_fresh = number > most_numbers_;
     most_numbers_ = std::max(most_numbers_, number);
-    if (is_fresh || madvise(data, traps.data_bytes, MADV_REMOVE) == 0) return number;
+    if (is_fresh || madvise(data, traps.further_bytes, MADV_REMOVE) == 0) return number;
     return os_error("cannot empty the data of an ended process");
   }
   return Error{
@@ -132,6 +133,7 @@ bool JoinedProcesses::has_left(const Member& member, bool looks_at_memory) const
 
 void JoinedProcesses::poll() {
   constexpr uint64_t kIntervalNs = 500'000'000;
+  session_.end_one();
   const bool looks = now_ns() >= look_next_ns_;
   std::erase_if(members_, [&](Member& member) {
     if (!has_left(member, looks)) return false;

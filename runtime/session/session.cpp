@@ -13,6 +13,7 @@
 #include "runtime/memory/joined_constants.h"
 #include "runtime/memory/own_arena.h"
 #include "runtime/memory/site_biases.h"
+#include "runtime/output/messages.h"
 #include "runtime/shared/capture.h"
 
 namespace dj {
@@ -222,10 +223,24 @@ void Session::poll() {
 }
 
 std::string Session::why_over() const {
+  return targets_.size() == 1 ? targets_.front()->why_over() : "";
+}
+
+bool Session::end_one() {
+  if (targets_.size() < 2) return false;
   for (const auto& target : targets_) {
-    if (std::string why = target->why_over(); !why.empty()) return why;
+    const std::string why = target->why_over();
+    if (why.empty()) continue;
+    const int pid = target->arena_facts().target_pid;
+    const Status restored = target->restore();
+    words().answer_end();
+    let_wait(true);  // the others' loaders
+    report_warning("DJ5902", fmt::format("the session ends for process {}: {}", pid, why));
+    if (!restored.ok())
+      report_error("DJ5014", fmt::format("probes not removed: {}", restored.error().message));
+    return true;
   }
-  return "";
+  return false;
 }
 
 std::vector<InstalledSite> Session::sites() const {

@@ -62,7 +62,11 @@ class Session {
   Status restore();
   ForksLeft restore_forks();
   void poll();
+  // Of the only target; where there are several, end_one() takes out those that want it.
   std::string why_over() const;
+  // Takes the probes out of a target that wants it, where there are others. Says so, and returns
+  // whether it did.
+  bool end_one();
   std::vector<InstalledSite> sites() const;
   void let_wait(bool waits);
   void keep();

@@ -128,7 +128,7 @@ struct LoaderTalk {
 };
 
 // The program is about to do what handlers cannot live with, and waits until the session has ended
-// (ThreadTable::ended).
+// for its process (ThreadTable::ended).
 enum EndReason : uint32_t {
   kNoEnd,
   kEndForGsBase,        // takes the gs base, which leads to counters (thread_rows.h)
@@ -142,7 +142,7 @@ constexpr uint32_t kTscShift = 32;  // of Header::tsc_mult, nanoseconds a cycle
 // SessionWords: what handlers and the agent tell the controller of the session as a whole. Data.
 struct SessionWords {
   LoaderTalk loader;
-  uint64_t end_wanted;  // EndReason
+  uint64_t end_wanted;  // EndReason of some process; which one it is says its ThreadTable
   uint64_t exit_requested;
   uint64_t error_count;
   uint64_t tracee;  // a process that asks to be traced, by the number that it has for itself, until
@@ -159,7 +159,6 @@ constexpr uint32_t kMostContexts = 4096;  // of a session
 
 struct Captures;     // capture.h
 struct Context;      // context.h
-struct DebugEntry;   // own_code.h
 struct OwnStackTop;  // own_stack.h
 struct Ring;         // ring.h
 struct SiteInfo;     // below
@@ -196,7 +195,7 @@ struct Header {
   ArenaRef<TrapTable> trap_table;      // trap.h; none: no int3 site
   ArenaRef<ThreadRows> thread_rows;    // thread_rows.h
   ArenaRef<StackTables> stack_tables;  // unwind.h; none: no handler walks stacks
-  ArenaRef<DebugEntry> debug_entry;    // own_code.h
+  uint32_t pad;
   uint64_t target_pid;                 // of the process that has these constants
   uint64_t target_own_pid;    // the number by which it knows itself: another one in a pid namespace
                               // of its own

@@ -45,7 +45,7 @@ constexpr uint64_t kBeingWritten = uint64_t{1} << 63;
 constexpr uint32_t kFrameTextBits = 13;
 
 // DebugEntry: djtap's code as debuggers find it (runtime/memory/debug_list.h): glibc's struct
-// r_debug_extended, and the one link map that it leads to (<link.h>). Constants.
+// r_debug_extended, and the one link map that it leads to (<link.h>). In private memory.
 struct DebugEntry {
   uint64_t version, map, breakpoint, state, loader, next;
   uint64_t load_bias, name, dynamic, next_map, map_before;

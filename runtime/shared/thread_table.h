@@ -78,7 +78,10 @@ struct ThreadTable {
   uint64_t signal_stack[3];  // scratch of djtap: a thread's stack_t
   uint64_t tracees[8];       // vfork children that want to be traced (agent/tracees.h); 0: free
   uint64_t executes;         // the process that has called execve() last (agent/executes.h)
-  uint64_t pad2[355];
+  uint64_t end_wanted;       // EndReason: this process waits until nothing of the session is in it
+  // The program's loader writes to it where it makes a namespace of its own. Written by djtap.
+  DebugEntry debug_entry;
+  uint64_t pad2[354 - sizeof(DebugEntry) / 8];
   // Its middle is the fs base of a static program's thread before it sets its own: there handlers
   // find a control block, and an rseq area that says "not registered".
   uint64_t early_block[kEarlyBlockBytes / 8];

@@ -125,7 +125,7 @@ def test_losses_are_warnings_with_codes(djtap_once):
     told = djtap_once("--diagnostics=json", "-D", "MAXMAPENTRIES=2", "-e", "global a probe begin { for (i = 0; i < 4; i++) a[i] = 1; exit() }")
     assert [(each["code"], each["severity"], each["message"]) for each in diagnostics(told)] == [
         ("DJ5905", "warning", "2 new elements dropped: an array is full (raise -D MAXMAPENTRIES for `a`)")] and told.returncode == 0, told
-    told = djtap_once("--diagnostics=json", "-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", "exec /bin/sleep 0.3")
+    told = djtap_once("--diagnostics=json", "--no-follow", "-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", "exec /bin/sleep 0.3")
     sleep = os.path.realpath("/bin/sleep")
     assert [(each["code"], each["message"]) for each in diagnostics(told)] == [("DJ5901", f"the target executed {sleep}: probes do not follow")], told
     told = djtap_once("--diagnostics=json", "-D", "CONTEXTS=1", "-e", 'probe func("work") { a[sprintf("%d", $n & 7)]++ }', "-c", f"{victim('hammer')} 1")

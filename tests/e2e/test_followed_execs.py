@@ -117,6 +117,18 @@ def test_static_programs(djtap):
     check(djtap("-e", counting(static), "-c", f"sh -c '{static} 3; {static} 4; true'"), 2)
 
 
+def test_what_handlers_cannot_live_with_is_left_alone(djtap):
+    """The session ends for that process; the others are counted to their ends."""
+    dispatching = victim("dispatching")
+    if "failed: 0\n" not in subprocess.run([dispatching], capture_output=True, text=True, check=True).stdout:
+        pytest.skip("this kernel has no syscall user dispatch")
+    result = djtap("-e", counting() + ' probe func("work") ? { all++ }', "-c", f"sh -c '{COUNT} 2; {dispatching}; {COUNT} 3; true'")
+    # The victim calls work() a hundred times before and as often after.
+    counted = sum(4 * calls for calls in (2, 3))
+    assert result.returncode == 0 and result.globals == {"n": counted, "all": counted + 100}, result
+    assert re.search(r"DJ5902\]: the session ends for process \d+: the program catches system calls", result.stderr), result
+
+
 def test_no_follow(djtap_once):
     result = djtap_once("--no-follow", "-e", 'probe func("work") ? { n++ } probe func("getenv") { own++ }', "-c", f"sh -c '{COUNT} 3; true'")
     assert result.returncode == 0 and result.globals["n"] == 0 and "DJ5912" in result.stderr, result

@@ -4,6 +4,7 @@ import re
 import signal
 import socket
 import subprocess
+import time
 
 import pytest
 
@@ -15,7 +16,10 @@ COUNTING = 'probe process.function("work") { n++; p[pid()]++ }'
 
 def await_armed(tracer, processes):
     """Until the site of each has been listed."""
-    tracer.wait_for(rf"(?s)(?:\[(?:OPTIMIZED|INT3).*?){{{processes}}}")
+    end = time.monotonic() + run.PATIENCE
+    while len(re.findall(r"\[(?:OPTIMIZED|INT3)", tracer.stderr_so_far())) < processes:
+        assert tracer.open and time.monotonic() < end, tracer
+        time.sleep(0.01)
 
 
 def told(tracer):

@@ -225,15 +225,24 @@ EXECUTED = {"counted": LIST + " { n++ }", "switched": f"global on = 0 probe time
 @pytest.mark.parametrize("how", EXECUTED)
 def test_a_target_that_executes_itself(djtap, how):
     """What was there has the same addresses where the program has fixed ones, as Debian's python3: nothing is written there."""
-    result = djtap("-e", EXECUTED[how], "--", paths.PYTHON, "-c", EXECUTES, EXECUTES)
+    result = djtap("--no-follow", "-e", EXECUTED[how], "--", paths.PYTHON, "-c", EXECUTES, EXECUTES)
     assert result.returncode == 0 and "whole\n" in result.stdout, result
     program = os.path.realpath(paths.PYTHON)
     assert result.stderr.count(f"warning[DJ5901]: the target executed {program}: probes do not follow") == 1, result
+
+
+@pytest.mark.parametrize("shell", ["exec ", ""])
+def test_a_namespace_that_a_program_makes(djtap_once, shell):
+    """The loader writes to the last entry of its list, which is djtap's."""
+    late = "import time; time.sleep(0.5)\n" + NAMESPACE
+    words = ["/bin/sh", "-c", f'exec {paths.PYTHON} -c "$0"', late] if shell else [paths.PYTHON, "-c", late]
+    result = djtap_once("-e", 'probe func("getppid") ? { n++ } probe process.begin { b++ }', "--", *words)
+    assert result.returncode == 0 and "opened True\n" in result.stdout, result
 
 
 def test_what_the_target_executes_is_left_alone(djtap_once):
     """The loader goes through its list of namespaces when a program makes one: the list of the program that is there now has nothing of djtap's."""
     shell = f'exec {paths.PYTHON} -c "$0"'
     late = "import time; time.sleep(0.5)\n" + NAMESPACE
-    result = djtap_once("-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", shell, late)
+    result = djtap_once("--no-follow", "-e", 'probe process.begin { n++ }', "--", "/bin/sh", "-c", shell, late)
     assert result.returncode == 0 and "opened True\n" in result.stdout and result.globals == {"n": 1}, result

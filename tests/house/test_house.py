@@ -262,7 +262,6 @@ ARENA_TYPES = {
     "runtime/output/stack_names.cpp": {"StackTables"},
     "runtime/output/stat_value.cpp": {"Stat"},
     "runtime/memory/arena_format.cpp": {"Captures", "Header", "Map", "SiteInfo", "StatShape", "Strings"},
-    "runtime/memory/debug_list.cpp": {"DebugEntry"},
     "runtime/memory/joined_constants.cpp": {"Header"},
     "runtime/memory/thread_rows.cpp": {"Header"},
     "runtime/detours/detour_notes.cpp": {"OwnArea"},

@@ -115,8 +115,13 @@ Traps ProcessTarget::traps() const {
   TrapRoom room = {.arena = layout_->base,
                    .table = at.table,
                    .bytes = at.table_bytes,
-                   .data = at.data + input_.number * at.data_bytes,
+                   .data = at.data,
                    .dlopened = at.dlopened};
+  if (input_.number > 0) {
+    room.data = at.further + (input_.number - 1) * at.further_bytes;
+    room.dlopened = kProcessTraps / 2;
+    room.bytes = abi::trap_table_bytes(kProcessTraps / 2, kProcessTraps / 2);
+  }
   if (!sets_.empty()) room.view = constants() + room.table - room.arena;
   return {room, layout_->limits.trap_cache != 0, !sets_.empty() && first().may_trap()};
 }
@@ -249,7 +254,7 @@ ProcessInput ProcessTarget::input_of_further() const {
 }
 
 bool ProcessTarget::has_ended() const {
-  return !sets_.empty() && !has_session(RunningMemory(process_.pid), header_);
+  return is_restored_ || (!sets_.empty() && !has_session(RunningMemory(process_.pid), header_));
 }
 
 Status ProcessTarget::restore() {
@@ -261,6 +266,7 @@ Status ProcessTarget::restore() {
   close_loader_talk();  // what waits there may be what must not run while a session counts in rows
   if (!done.ok()) return done;
   stop.value().release();
+  is_restored_ = true;
   // The session is over; what cannot go yet is the next one's to take away, or clean's.
   static_cast<void>(clear_leftovers(process_.pid).ok());
   return done;
@@ -342,10 +348,18 @@ bool ProcessTarget::has_forks(const std::set<uint64_t>& memories) const {
 
 void ProcessTarget::keep() { first().detours().keep(codes_); }
 
+// Each process of a session can write the session's word, so the process's own decides.
+uint64_t ProcessTarget::end_wanted() const {
+  if (words().end_wanted() == abi::kNoEnd) return abi::kNoEnd;
+  uint64_t why = abi::kNoEnd;
+  const uint64_t word = memory().threads() + offsetof(abi::ThreadTable, end_wanted);
+  return RunningMemory(process_.pid).read(word, &why, sizeof why) ? why : abi::kNoEnd;
+}
+
 std::string ProcessTarget::why_over() const {
-  if (sets_.empty()) return "";
+  if (sets_.empty() || is_restored_) return "";
   const std::string& setter = objects_.gs_base_setter;
-  switch (setter.empty() ? words().end_wanted() : abi::kEndForGsBase) {
+  switch (setter.empty() ? end_wanted() : uint64_t{abi::kEndForGsBase}) {
     case abi::kEndForGsBase:
       return fmt::format(
           "{} sets its gs base, in which djtap's counters lie; --no-thread-rows does "

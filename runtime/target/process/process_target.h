@@ -120,6 +120,7 @@ class ProcessTarget : public Target {
   Status take_out(Stopped& stopped, ProbeSet& set);
   Status send_home(Stopped& stopped);
   void note_samples(const Detours& detours);
+  uint64_t end_wanted() const;  // EndReason
   void count_left_calls_of(const Stopped& stopped) const;
   // process_objects.cpp
   Result<Stopped> stop_target();  // TargetGone: it has executed another program
@@ -150,6 +151,7 @@ class ProcessTarget : public Target {
   ModuleCodes& codes_;
   ProcessInput input_;
   const Layout* layout_ = nullptr;
+  bool is_restored_ = false;
   abi::Header header_ = {};
   std::deque<ProbeSet> sets_;  // the first: of the session's begin
   // Sets of objects that djtap could not probe: a thread may be in their code yet, and own_code
