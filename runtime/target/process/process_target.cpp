@@ -254,7 +254,7 @@ ProcessInput ProcessTarget::input_of_further() const {
 }
 
 bool ProcessTarget::has_ended() const {
-  return is_restored_ || (!sets_.empty() && !has_session(RunningMemory(process_.pid), header_));
+  return watch_.is_over || (!sets_.empty() && !has_session(RunningMemory(process_.pid), header_));
 }
 
 Status ProcessTarget::restore() {
@@ -266,7 +266,7 @@ Status ProcessTarget::restore() {
   close_loader_talk();  // what waits there may be what must not run while a session counts in rows
   if (!done.ok()) return done;
   stop.value().release();
-  is_restored_ = true;
+  watch_.is_over = true;
   // The session is over; what cannot go yet is the next one's to take away, or clean's.
   static_cast<void>(clear_leftovers(process_.pid).ok());
   return done;
@@ -357,7 +357,7 @@ uint64_t ProcessTarget::end_wanted() const {
 }
 
 std::string ProcessTarget::why_over() const {
-  if (sets_.empty() || is_restored_) return "";
+  if (sets_.empty() || watch_.is_over) return "";
   const std::string& setter = objects_.gs_base_setter;
   switch (setter.empty() ? end_wanted() : uint64_t{abi::kEndForGsBase}) {
     case abi::kEndForGsBase:

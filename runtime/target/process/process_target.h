@@ -151,7 +151,6 @@ class ProcessTarget : public Target {
   ModuleCodes& codes_;
   ProcessInput input_;
   const Layout* layout_ = nullptr;
-  bool is_restored_ = false;
   abi::Header header_ = {};
   std::deque<ProbeSet> sets_;  // the first: of the session's begin
   // Sets of objects that djtap could not probe: a thread may be in their code yet, and own_code
@@ -176,6 +175,7 @@ class ProcessTarget : public Target {
     bool has_rows = false;                 // thread_rows.h
   } threads_;
   struct Watch {
+    bool is_over = false;  // restore() has put all back
     uint64_t next_ns = 0;
     uint64_t used_at_arm_ns = 0;  // processor_ns() of the process
     uint64_t told_denied = 0;     // system calls (denied.h)
