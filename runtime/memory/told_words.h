@@ -53,7 +53,8 @@ class ToldWords {
   }
 
   // --- threads that are about to execute another program (exec_wish.h) ---
-  uint32_t exec_events() const { return arena_.word<uint32_t>(exec_bell()).number(); }
+  // Address of the word that counts what these threads have said, where djtap waits for it to
+  // change.
   uint64_t exec_bell() const { return exec() + offsetof(abi::ExecTalk, events); }
   // What number `i` says.
   abi::ExecWish exec_wish(uint32_t i) const {

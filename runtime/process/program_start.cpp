@@ -3,10 +3,10 @@
 //
 // Nothing on the way may kill the program when djtap dies. So ld.so's _dl_debug_state, an empty
 // function that it calls when its list of objects is complete, gets for a while a body that stops
-// only a traced program. Mostly the program sends itself a signal that is ignored by default: its
-// tracer sees the signal, and nobody else does. Where all such signals are blocked, or a seccomp
-// filter may deny kill(), the body makes a harmless system call, and the program runs from system
-// call to system call until it is that one.
+// only a traced program. Mostly the program sends itself a signal that is ignored by default. The
+// tracer alone sees that signal. If the program blocks all such signals, or a seccomp filter may
+// deny kill(), the body makes a harmless system call instead. Then the tracer lets the program run
+// from system call to system call until it makes that one.
 #include "runtime/process/program_start.h"
 
 #include <asm/prctl.h>

@@ -69,8 +69,12 @@ int FollowedExecs::thread_of(const abi::ExecWish& wish) const {
   return 0;
 }
 
+// The target chooses the names, so their number has a limit.
 void FollowedExecs::warn_of_refused(const std::string& program, const std::string& why) {
-  if (!told_.insert(program + why).second) return;
+  constexpr size_t kMostTold = 100;
+  if (told_.size() > kMostTold || !told_.insert(program + why).second) return;
+  if (told_.size() > kMostTold)
+    return report_warning("DJ5915", "more programs are executed without probes, and not named");
   report_warning("DJ5915",
                  fmt::format("{} is executed without probes: {}", printable(program), why));
 }

@@ -27,13 +27,13 @@ class FollowedExecs {
   // Answers the threads that ask, and takes in those that have executed. Returns whether some are
   // on their way: call it again soon. Call it in every round of the session's loop.
   bool poll();
-  // How many programs were followed; their first.
+  // Whether this process has joined by an exec.
   bool has_followed(int pid) const { return followed_.contains(pid); }
 
  private:
   struct Traced {
     ExecTracee thread;
-    uint32_t wish;     // its number; kNoWish: the thread says nothing if the call fails
+    uint32_t wish;  // its number; kNoWish: the thread says nothing if the call fails
     uint64_t since_ns;
   };
   static constexpr uint32_t kNoWish = ~0u;

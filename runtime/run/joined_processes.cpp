@@ -34,7 +34,7 @@ JoinedProcesses::JoinedProcesses(FurtherPlans& plans, const std::vector<MappedMo
       session_(plans.session()),
       input_(std::move(input)),
       lists_sites_(lists_sites) {
-  known_.push_back({files_of(first), compiled_.facts.has_rseq, std::nullopt});
+  known_.push_back({files_of(first), compiled_.facts.has_rseq, std::nullopt, true});
 }
 
 namespace {
@@ -49,8 +49,8 @@ std::vector<SampleCall> samples_of(const Plan& plan, const Plan& first, const La
 
 }  // namespace
 
-Result<const JoinedProcesses::Known*> JoinedProcesses::plan_for(const TracedProcess& process,
-                                                                const TargetFacts& facts) {
+Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const TracedProcess& process,
+                                                          const TargetFacts& facts) {
   FileNames files = files_of(process.modules);
   const auto is_it = [&](const Known& each) {
     return each.files == files && each.has_rseq == facts.has_rseq;
@@ -62,7 +62,7 @@ Result<const JoinedProcesses::Known*> JoinedProcesses::plan_for(const TracedProc
   Plan plan = resolve(compiled_.program, read, silent, compiled_.own.follows_calls);
   DJ_TRY(FurtherPlan further, plans_.compile(std::move(plan), process.modules, facts.has_rseq));
   further.samples = samples_of(further.plan, compiled_.plan, compiled_.layout);
-  known_.push_back({std::move(files), facts.has_rseq, std::move(further)});
+  known_.push_back({std::move(files), facts.has_rseq, std::move(further), false});
   return &known_.back();
 }
 
@@ -83,20 +83,23 @@ Result<uint32_t> JoinedProcesses::free_number() {
       fmt::format("the session has {} processes already", compiled_.layout.traps.processes)};
 }
 
-void JoinedProcesses::report_joined(Target& target, int pid) const {
+// Sites of one program are skipped for the same reasons in each of its processes.
+void JoinedProcesses::report_joined(const Member& member, int pid) const {
+  Target& target = *member.target;
   std::vector<InstalledSite> sites = target.latest_sites();
   for (InstalledSite& site : sites) site.pid = pid;
   if (lists_sites_) report_sites(sites);
+  if (!std::exchange(member.known->is_told, true)) warn_skipped_sites(sites);
   warn_unraised(target);
 }
 
 Status JoinedProcesses::join(TracedProcess process) {
-  const int process_number = process.pid;
+  const int pid = process.pid;
   DJ_TRY(const uint32_t number, free_number());
   DJ_TRY(ExitWatch exit, ExitWatch::create(process.pid, false));
   Member member = {std::move(exit), {}, number};
   DJ_TRY_DO(join(member, std::make_unique<TracedProcess>(std::move(process))));
-  report_joined(*member.target, process_number);
+  report_joined(member, pid);
   members_.push_back(std::move(member));
   return ok_status();
 }
@@ -109,7 +112,7 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
   ProcessInput input = input_;
   DJ_TRY(input.facts, process.facts(has_rseq));
   input.number = member.number;
-  DJ_TRY(const Known* known, plan_for(process, input.facts));
+  DJ_TRY(Known * known, plan_for(process, input.facts));
   const std::optional<FurtherPlan>& further = known->further;
   const PlannedCode code =
       further ? PlannedCode{further->plan, further->image, further->abis, further->samples}
@@ -123,6 +126,7 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
     return Error{"there is no room for the tables by which its stacks are walked"};
   auto target = std::make_unique<ProcessTarget>(std::move(joining), codes_, std::move(input));
   member.target = target.get();
+  member.known = known;
   return session_.join(std::move(target), {code.image, detours}, stacks);
 }
 

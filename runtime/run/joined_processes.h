@@ -46,18 +46,20 @@ class JoinedProcesses {
     FileNames files;
     bool has_rseq;
     std::optional<FurtherPlan> further;  // empty: the session's first plan
+    bool is_told = false;                // djtap has named the sites that it cannot probe
   };
   struct Member {
     ExitWatch exit;
     std::optional<StackTables> stacks;
     uint32_t number;  // ProcessInput::number
     Target* target = nullptr;
+    Known* known = nullptr;
   };
   static FileNames files_of(const std::vector<MappedModule>& modules);
   bool has_left(const Member& member, bool looks_at_memory) const;
-  Result<const Known*> plan_for(const TracedProcess& process, const TargetFacts& facts);
+  Result<Known*> plan_for(const TracedProcess& process, const TargetFacts& facts);
   Result<uint32_t> free_number();
-  void report_joined(Target& target, int pid) const;
+  void report_joined(const Member& member, int pid) const;
   Status join(Member& member, std::unique_ptr<TracedProcess> process);
 
   FurtherPlans& plans_;
