@@ -113,7 +113,8 @@ Function Module::decode(const FunctionRange& range, uint64_t until) const {
   const auto text = bytes(range.begin);
   const size_t size = std::min<size_t>(text.size(), range.end - range.begin);
   const size_t wanted = std::min<size_t>(size, until - range.begin);
-  function.insns.reserve(wanted / 4 + 1);
+  constexpr size_t kMostAtOnce = 4096;  // a gap may be megabytes of data, which end decoding early
+  function.insns.reserve(std::min(wanted / 4 + 1, kMostAtOnce));
   size_t at = 0;
   Insn insn;
   while (at < wanted && arch::decode(text.subspan(at, size - at), range.begin + at, insn)) {
