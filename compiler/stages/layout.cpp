@@ -40,10 +40,11 @@ constexpr uint64_t kSumRowsBytes = 16 << 20;
 // Threads and forked children that count at one time; fewer where rows are long.
 constexpr uint64_t kThreadRows = 32768;
 
-uint64_t most_traps(const Plan& plan) {
+uint64_t planned_traps(const Plan& plan) {
   constexpr uint64_t kMostExits = 1 << 17;  // functions that share their exits count them each
-  return (plan.sites.size() + std::min(plan.exits, kMostExits) + kMorePlaces) * kTrapsPerPlace;
+  return (plan.sites.size() + std::min(plan.exits, kMostExits)) * kTrapsPerPlace;
 }
+uint64_t most_traps(const Plan& plan) { return planned_traps(plan) + kMorePlaces * kTrapsPerPlace; }
 
 uint64_t round_up(uint64_t value, uint64_t to) { return (value + to - 1) / to * to; }
 
@@ -243,8 +244,10 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
   layout.traps.data = cursor.take(layout.traps.data_bytes, kPage);
   if (plan.awaits_processes) {
     TrapsAt& traps = layout.traps;
+    static_assert(kProcessTraps <= kMorePlaces * kTrapsPerPlace);  // the table has room for them
+    traps.further_traps = planned_traps(plan) + kProcessTraps;
     traps.further_bytes =
-        round_up(abi::trap_data_bytes(most_traps(plan), kProcessTraps, layout.cpus), kPage);
+        round_up(abi::trap_data_bytes(traps.further_traps, kProcessTraps, layout.cpus), kPage);
     const uint64_t most = std::min<uint64_t>(kMostProcesses, kProcessesBytes / traps.further_bytes);
     traps.processes += static_cast<uint32_t>(most);
     traps.further = cursor.take(most * traps.further_bytes, kPage);

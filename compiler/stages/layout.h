@@ -58,6 +58,7 @@ struct TrapsAt {
   uint64_t dlopened = 0;  // sites that it has room for in objects that are opened later
   // Data of further processes, one behind the other; each process has its own table.
   uint64_t further = 0, further_bytes = 0;  // of the first; of each
+  uint64_t further_traps = 0;               // int3 bytes that each has room for at its beginning
   uint32_t processes = 1;                   // how many have room, with the session's first
 };
 
@@ -92,9 +93,10 @@ constexpr uint64_t kNominalBase = 0x40000000;
 // further processes of the session (Plan::awaits_processes).
 constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 4096, kDlopenedTraps = 65'536;
 // Further processes of a session at once; fewer where their data would take more memory than that.
-// Each has room for so many traps beside as many as the first plan has.
-constexpr uint32_t kMostProcesses = 512, kProcessTraps = 16384;
-constexpr uint64_t kProcessesBytes = 32 << 20;
+// Each has room for the int3 bytes of the first plan and so many more, and for as many in objects
+// that it opens later.
+constexpr uint32_t kMostProcesses = 512, kProcessTraps = 8192;
+constexpr uint64_t kProcessesBytes = 64 << 20;
 inline bool has_room_for_more(const Plan& plan) {
   return plan.awaits_objects || plan.awaits_processes;
 }

@@ -18,7 +18,7 @@ def await_armed(tracer, processes):
     """Until the site of each has been listed."""
     end = time.monotonic() + run.PATIENCE
     while len(re.findall(r"\[(?:OPTIMIZED|INT3)", tracer.stderr_so_far())) < processes:
-        assert tracer.open and time.monotonic() < end, tracer
+        assert tracer.open and time.monotonic() < end and "is not probed" not in tracer.stderr_so_far(), tracer
         time.sleep(0.01)
 
 

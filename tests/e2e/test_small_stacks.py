@@ -62,8 +62,9 @@ probe func("leaf") { n++; st[ubacktrace()]++; a[$n % 7]++; foreach (k in a) m +=
 
 
 def test_signals_that_come_meanwhile(djtap):
-    """Their handlers call the probed function, jump out, fork and come back in both processes; frames on their stacks stay."""
-    result = djtap("-D", "MAXERRORS=100000", "-D", "MAXACTION=100000", "-e", FUNCTIONS + HEAVY, "-c", victim("stack_storm"))
+    """Their handlers call the probed function, jump out, fork and come back in both processes; frames on their stacks stay.
+    The program jumps out of 400 of djtap's handlers, and each keeps its context while another coroutine runs."""
+    result = djtap("-D", "MAXERRORS=100000", "-D", "MAXACTION=100000", "-D", "CONTEXTS=500", "-e", FUNCTIONS + HEAVY, "-c", victim("stack_storm"))
     assert result.returncode == 0 and result.facts["wrong"] == 0, result
     assert result.globals["n"] > 0.9 * result.facts["calls"], result
 

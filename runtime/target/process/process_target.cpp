@@ -119,8 +119,8 @@ Traps ProcessTarget::traps() const {
                    .dlopened = at.dlopened};
   if (input_.number > 0) {
     room.data = at.further + (input_.number - 1) * at.further_bytes;
-    room.dlopened = kProcessTraps / 2;
-    room.bytes = abi::trap_table_bytes(kProcessTraps / 2, kProcessTraps / 2);
+    room.dlopened = kProcessTraps;
+    room.bytes = abi::trap_table_bytes(at.further_traps, kProcessTraps);
   }
   if (!sets_.empty()) room.view = constants() + room.table - room.arena;
   return {room, layout_->limits.trap_cache != 0, !sets_.empty() && first().may_trap()};
