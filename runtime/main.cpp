@@ -31,6 +31,7 @@
 #include "runtime/run/lowering.h"
 #include "runtime/run/module_codes.h"
 #include "runtime/run/parse_scripts.h"
+#include "runtime/run/running_programs.h"
 #include "runtime/run/script_text.h"
 #include "runtime/run/session_run.h"
 #include "runtime/run/show.h"
@@ -142,6 +143,11 @@ struct ScriptWork {
   Diags diags;
 };
 
+bool runs_session(const Options& options) {
+  return options.stages.stop_after == Stage::All && !options.action.dry_run &&
+         !options.stress.is_on();
+}
+
 // A checked script, to the end of its session.
 int run_program(const Options& options, const ast::Script& script, Compiled& compiled,
                 ScriptWork& work) {
@@ -150,7 +156,13 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   if (auto code = load_outputs(options.report, options.line, sources, lua)) return *code;
   const MeantTarget meant = meant_target(compiled.program, options.target, diags);
   if (!diags.ok()) return report_all(diags, sources), kExitScript;
-  if (!lazy.find(meant).ok()) return lazy.failure();
+  const std::vector<std::string> everywhere =
+      runs_session(options) ? files_everywhere(compiled.program, meant, options.target)
+                            : std::vector<std::string>();
+  const bool is_found = everywhere.empty()
+                            ? lazy.find(meant).ok()
+                            : lazy.find_all_of(everywhere, options.session.seconds).ok();
+  if (!is_found) return lazy.failure();
   FoundTarget target = lazy.find().take();
   target.follows_execs = target.follows_execs && !options.stress.is_on();
   clock.done("target", summary_of(target));

@@ -166,6 +166,8 @@ struct HostProbe {
   uint64_t random_ns = 0;    // Timer: each interval is longer or shorter by up to this
   HandlerId handler = 0;
   std::string text;  // "timer.s(1)"
+  // ProcessBegin, ProcessEnd: files of the programs that are meant. Empty: all are.
+  std::vector<std::string> programs;
 };
 
 struct Plan {
@@ -181,6 +183,9 @@ struct Plan {
   bool expects_objects = false;
   // Further processes may join the session; the session says so, behind resolve().
   bool awaits_processes = false;
+  // All processes that run the script's programs are meant, not those of the command line; as said
+  // behind resolve().
+  bool is_everywhere = false;
   // Places where functions with return sites leave, which find_exits() has counted (tail_calls.h).
   uint64_t exits = 0;
   // The site of the Loader handler, if the target has such a place; it is no probe, and not listed.

@@ -77,6 +77,11 @@ RecordRules::RecordRules(const Program& program, const Plan& plan, const Layout&
   for (const Site& site : plan.sites) {
     if (site.listed == kChildEnds) kinds_[abi::kEventChildEnds] = true;
   }
+  // The first process may have no places for process.end where further ones do.
+  for (const HostProbe& host : plan.host_probes) {
+    if (host.when == HostProbe::When::ProcessEnd && plan.awaits_processes)
+      kinds_[abi::kEventChildBegins] = kinds_[abi::kEventChildEnds] = true;
+  }
 }
 
 bool RecordRules::has_site(uint32_t site) const {

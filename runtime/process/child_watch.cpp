@@ -27,6 +27,18 @@ void ChildWatch::begins(pid_t own) {
   children_.emplace(own, std::move(child));
 }
 
+std::optional<TargetTask> ChildWatch::joins(const TargetTask& task) {
+  const pid_t own = own_numbers(task.pid()).pid;
+  std::optional<TargetTask> before;
+  if (const auto found = children_.find(own); found != children_.end()) {
+    before = found->second.task;
+    children_.erase(found);
+  }
+  Result<ExitWatch> made = ExitWatch::create(task.pid(), false);
+  if (made.ok() && children_.size() < kMost) children_.emplace(own, Child{made.take(), task});
+  return before;
+}
+
 std::vector<TargetTask> ChildWatch::take_ended(uint64_t heard) {
   std::vector<TargetTask> ended;
   for (auto& [pid, child] : children_) {

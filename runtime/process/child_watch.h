@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <vector>
 
 #include "runtime/process/exit_watch.h"
@@ -21,6 +22,9 @@ class ChildWatch {
   // What the target reports may be a lie: ChildWatch watches only a process that descends from the
   // target or has the session's memory mapped. It watches kMost at one time at most.
   void begins(pid_t own);
+  // Takes in a process that has joined the session, and which may have been watched before it
+  // executed its program. Returns what that was.
+  std::optional<TargetTask> joins(const TargetTask& task);
   void ends(pid_t own) { children_.erase(own); }
   // Returns the processes that have ended without a report, each once. heard: the time (cycle
   // counter) up to which the caller has passed all reports to ends().

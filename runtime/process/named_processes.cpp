@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Reads /proc/PID/comm and /proc/PID/exe of all processes.
+// Reads /proc/PID/comm, /proc/PID/exe and /proc/PID/maps of all processes.
 #include "runtime/process/named_processes.h"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
@@ -60,12 +62,15 @@ bool is_called(std::string_view name, std::string_view comm, std::string_view pr
          !program.starts_with(comm);
 }
 
-NamedProcesses find_named_processes(const std::string& name) {
+namespace {
+
+// The processes that are meant, without djtap itself and its ancestors.
+NamedProcesses processes_where(const std::function<bool(pid_t)>& is_meant) {
   NamedProcesses found;
   std::vector<std::pair<uint64_t, pid_t>> begun;
   const std::set<pid_t> own = djtap_and_ancestors();
   for (const pid_t pid : all_processes()) {
-    if (own.contains(pid) || !is_called(name, comm_of(pid), program_of(pid))) continue;
+    if (own.contains(pid) || !is_meant(pid)) continue;
     const std::optional<uint64_t> start = start_time(pid);
     if (start) begun.emplace_back(*start, pid);
   }
@@ -79,6 +84,41 @@ NamedProcesses find_named_processes(const std::string& name) {
     }
   }
   return found;
+}
+
+// Device and inode. Paths mean other files in a container.
+using FileNumber = std::pair<dev_t, ino_t>;
+
+std::optional<FileNumber> number_of(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) return std::nullopt;
+  return FileNumber{info.st_dev, info.st_ino};
+}
+
+// Whether the process runs one of the files, or has mapped its code.
+bool has_file(pid_t pid, const std::set<FileNumber>& files) {
+  const std::string process = "/proc/" + std::to_string(pid);
+  const std::optional<FileNumber> program = number_of(process + "/exe");
+  if (!program) return false;
+  if (files.contains(*program)) return true;
+  const Result<std::vector<Mapping>> maps = read_maps(pid);
+  return maps.ok() && std::ranges::any_of(maps.value(), [&](const Mapping& each) {
+           return each.exec && each.inode != 0 && files.contains({each.device, each.inode});
+         });
+}
+
+}  // namespace
+
+NamedProcesses find_named_processes(const std::string& name) {
+  return processes_where([&](pid_t pid) { return is_called(name, comm_of(pid), program_of(pid)); });
+}
+
+NamedProcesses find_processes_of(const std::vector<std::string>& files) {
+  std::set<FileNumber> numbers;
+  for (const std::string& file : files) {
+    if (const std::optional<FileNumber> number = number_of(file)) numbers.insert(*number);
+  }
+  return processes_where([&](pid_t pid) { return has_file(pid, numbers); });
 }
 
 std::vector<std::string> process_names() {

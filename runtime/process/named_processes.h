@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// find_named_processes() finds the processes of a name; process_names() gives the names that
-// running programs have.
+// find_named_processes() finds the processes of a name, find_processes_of() those of a file;
+// process_names() gives the names that running programs have.
 #pragma once
 #include <sys/types.h>
 
@@ -16,12 +16,14 @@ namespace dj {
 // program: the base name of its executable file; empty: not known.
 bool is_called(std::string_view name, std::string_view comm, std::string_view program);
 
-// NamedProcesses holds the processes of one name, without djtap itself and its ancestors.
+// NamedProcesses holds the processes of one name or file, without djtap itself and its ancestors.
 struct NamedProcesses {
   std::vector<pid_t> pids;      // those that djtap may trace, the oldest first
   std::vector<Error> left_out;  // why it may not trace the others, one for each
 };
 NamedProcesses find_named_processes(const std::string& name);
+// Those that run one of these files (paths as djtap sees them) or have mapped its code.
+NamedProcesses find_processes_of(const std::vector<std::string>& files);
 
 // Returns the names of processes of which djtap may know the program, without djtap itself and its
 // ancestors. Leaves out names that a shell does not take as they stand.

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -20,6 +21,7 @@ namespace dj {
 struct TargetTask::Told {
   pid_t seen = 0;  // by djtap
   abi::Task task = {};
+  std::string program;
   std::shared_ptr<const std::string> arguments, environment;
 };
 
@@ -54,10 +56,21 @@ void read_ids(pid_t pid, abi::Task& task) {
   name.copy(task.name, std::min(sizeof task.name, name.empty() ? 0 : name.size() - 1));
 }
 
+// Without what the kernel says behind the name of a file that was removed.
+std::string read_program(pid_t pid) {
+  constexpr std::string_view kDeleted = " (deleted)";
+  std::error_code error;
+  std::string path =
+      std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
+}
+
 }  // namespace
 
 TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
   told_->seen = pid;
+  told_->program = read_program(pid);
   read_ids(pid, told_->task);
   told_->arguments = std::make_shared<const std::string>(read_text(pid, "cmdline"));
   std::string environment;
@@ -91,6 +104,7 @@ void TargetTask::ended() {
   if (status.ok() && status.value().state == 'Z') read_ids(told_->seen, told_->task);
 }
 
+const std::string& TargetTask::program() const { return told_->program; }
 pid_t TargetTask::pid() const { return told_->seen; }
 bool TargetTask::is_known_by(pid_t number) const { return told_->task.pid == number; }
 uint64_t TargetTask::address() const { return reinterpret_cast<uint64_t>(&told_->task); }

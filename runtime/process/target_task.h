@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string>
 
 namespace dj {
 
@@ -21,6 +22,8 @@ class TargetTask {
   // Takes over the last name and ids of the process, if the kernel still tells them. Call it when
   // the process has ended.
   void ended();
+  // Returns the file of its program, as the kernel names it; empty: it is not told.
+  const std::string& program() const;
   // Returns djtap's number of the process; 0 if it is a forked one that had ended.
   pid_t pid() const;
   // Whether the process knows itself by that number, or did when djtap last asked.

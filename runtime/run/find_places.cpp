@@ -77,7 +77,7 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
     take_process_numbers(probe.points, target.pid(), diags);
   TargetFiles files = target_files(target, compiled.types.printers);
   files.compile_headers = compiled.types.compile_headers;
-  files.may_execute = target.follows_execs;
+  files.may_execute = target.follows_execs || target.is_everywhere;
   const bool keeps = codes.file_cache().keeps();
   const bool asks = may_ask_debug_servers();
   const bool follows_calls = compiled.own.follows_calls;
@@ -98,7 +98,9 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
   } else {
     codes.plan_key = key;
   }
-  plan->awaits_processes = target.follows_execs || !target.more_pids.empty();
+  plan->is_everywhere = target.is_everywhere;
+  plan->awaits_processes =
+      target.follows_execs || target.is_everywhere || !target.more_pids.empty();
   clock.done("resolve",
              fmt::format("{}{}", counted(plan->sites.size(), "site"), is_cached ? ", kept" : ""));
   return std::move(*plan);

@@ -11,6 +11,7 @@
 #include <climits>
 #include <ctime>
 
+#include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "runtime/output/messages.h"
 #include "runtime/process/exec_rights.h"
@@ -18,6 +19,7 @@
 #include "runtime/process/pid_space.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/session_processes.h"
+#include "runtime/run/running_programs.h"
 
 namespace dj {
 namespace {
@@ -94,6 +96,7 @@ void FollowedExecs::follow(uint32_t number, const abi::ExecWish& wish) {
   Result<ExecTracee> thread = ExecTracee::seize(tid);
   if (!thread.ok()) return refuse(thread.error().message);
   traced_.push_back({thread.take(), stays ? number : kNoWish, now_ns()});
+  leaves_();
   answer(number, go);
 }
 
@@ -106,7 +109,31 @@ void FollowedExecs::let_go(uint32_t number) {
   answer(number, abi::kExecFree);
 }
 
+// Who comes here has executed nothing of the session before, or has no part in it any more.
+void FollowedExecs::look_at_gate() {
+  if (gate_ == nullptr) return;
+  while (const std::optional<int> tid = gate_->next()) {
+    Status may = check_equal_rights(*tid, trusted_);
+    if (may.ok()) {
+      Result<ExecTracee> thread = ExecTracee::seize(*tid);
+      if (thread.ok()) {
+        traced_.push_back({thread.take(), kNoWish, now_ns()});
+        leaves_();
+      } else {
+        may = thread.error();
+      }
+    }
+    gate_->let_pass(*tid);
+    if (!may.ok())
+      warn_of_refused(fmt::format("the program of process {}", *tid), may.error().message);
+  }
+  const uint32_t missed = gate_->take_missed();
+  if (missed > 0)
+    warn_of_refused(counted(missed, "process"), "djtap was too busy to follow in time");
+}
+
 void FollowedExecs::look() {
+  look_at_gate();
   const ToldWords words = session_.words();
   for (uint32_t i = 0; i < abi::kExecWishes; ++i) {
     const abi::ExecWish wish = words.exec_wish(i);
@@ -120,7 +147,9 @@ void FollowedExecs::take_in(Traced& traced) {
   Result<Launched> launched = traced.thread.reach_start();
   Result<TracedProcess> process =
       launched.ok() ? TracedProcess::executed(launched.take()) : launched.error();
-  const Status joined = process.ok() ? joined_.join(process.take()) : Status(process.error());
+  // Of a setuid program they are others than before.
+  Status joined = gate_ != nullptr ? check_equal_rights(pid, trusted_) : ok_status();
+  if (joined.ok()) joined = process.ok() ? joined_.join(process.take()) : Status(process.error());
   if (joined.ok()) {
     followed_.insert(pid);
   } else if (joined.error().kind != Fail::TargetGone) {

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// FollowedExecs follows processes of the session into the programs that they execute. The agent of
-// such a process asks before the call (runtime/shared/exec_wish.h); djtap traces the thread until
-// it stands at the begin of the new program, and has the process join anew.
+// FollowedExecs follows processes into the programs that they execute. The agent of a process of
+// the session asks before the call (runtime/shared/exec_wish.h), any other process is stopped by an
+// ExecGate. djtap traces the thread until it stands at the begin of the new program, and has the
+// process join.
 #pragma once
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <set>
 #include <string>
+#include <utility>
 
+#include "runtime/process/exec_gate.h"
 #include "runtime/process/exec_tracee.h"
 #include "runtime/run/joined_processes.h"
 #include "runtime/session/session.h"
@@ -16,10 +20,17 @@ namespace dj {
 
 class FollowedExecs {
  public:
-  // Both references must outlive this object. data: inode of the session's data, by which djtap
-  // knows its processes.
-  FollowedExecs(Session& session, JoinedProcesses& joined, uint64_t data)
-      : session_(session), joined_(joined), data_(data) {}
+  // All that is referred to must outlive this object. data: inode of the session's data, by which
+  // djtap knows its processes. gate: null if there is none. trusted: TargetChoices::trusted.
+  // leaves: is called while a process is about to execute another program.
+  FollowedExecs(Session& session, JoinedProcesses& joined, uint64_t data, ExecGate* gate,
+                bool trusted, std::function<void()> leaves)
+      : session_(session),
+        joined_(joined),
+        data_(data),
+        gate_(gate),
+        trusted_(trusted),
+        leaves_(std::move(leaves)) {}
   FollowedExecs(const FollowedExecs&) = delete;
   // Lets all threads go on; from here on none asks.
   ~FollowedExecs();
@@ -33,11 +44,12 @@ class FollowedExecs {
  private:
   struct Traced {
     ExecTracee thread;
-    uint32_t wish;  // its number; kNoWish: the thread says nothing if the call fails
+    uint32_t wish;  // its number; kNoWish: nobody says it if the call fails
     uint64_t since_ns;
   };
   static constexpr uint32_t kNoWish = ~0u;
   void look();
+  void look_at_gate();
   void answer(uint32_t wish, abi::ExecState state) const;
   void follow(uint32_t number, const abi::ExecWish& wish);
   void let_go(uint32_t number);
@@ -49,6 +61,9 @@ class FollowedExecs {
   Session& session_;
   JoinedProcesses& joined_;
   uint64_t data_;
+  ExecGate* gate_;
+  bool trusted_;
+  std::function<void()> leaves_;
   std::list<Traced> traced_;
   std::set<int> followed_;
   std::set<std::string> told_;

@@ -2,9 +2,11 @@
 // FoundTarget holds what a session probes, before it does: a process, the running kernel, or
 // nothing.
 #pragma once
+#include <memory>
 #include <optional>
 #include <vector>
 
+#include "runtime/process/exec_gate.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/mapped_module.h"
 #include "runtime/target/process/traced_process.h"
@@ -15,10 +17,14 @@ namespace dj {
 struct FoundTarget {
   std::optional<TracedProcess> process;
   std::optional<std::vector<MappedModule>> kernel;  // by running_kernel()
-  // The further processes of -p, in the order of the command line, which the session is to join.
-  // djtap has not looked at them; some may have ended.
+  // The further processes of -p, in the order of the command line, or all others that run the
+  // script's programs, which the session is to join. djtap has not looked at them; some may have
+  // ended.
   std::vector<int> more_pids;
-  bool trusted = false;  // TargetChoices::trusted
+  // Whether all processes that run the script's programs are meant (running_programs.h).
+  bool is_everywhere = false;
+  std::unique_ptr<ExecGate> gate;  // those that will run them; null: djtap cannot know of them
+  bool trusted = false;            // TargetChoices::trusted
   // Whether probes follow what processes of the session execute.
   bool follows_execs = false;
   // The command of -c where the kernel is probed: it waits, and nothing of it is probed.

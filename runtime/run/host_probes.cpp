@@ -24,13 +24,22 @@ bool HostProbes::has(HostProbe::When when) const {
                      [when](const HostProbe& probe) { return probe.when == when; });
 }
 
+namespace {
+
+bool means(const HostProbe& probe, const TargetTask* task) {
+  return probe.programs.empty() || task == nullptr ||
+         std::ranges::find(probe.programs, task->program()) != probe.programs.end();
+}
+
+}  // namespace
+
 // Where one of them calls exit(), only those of the end still fire.
-void HostProbes::run(HostProbe::When when) {
+void HostProbes::run(HostProbe::When when, const TargetTask* task) {
   using When = HostProbe::When;
   const bool at_end = when == When::End || when == When::Error || when == When::ProcessEnd;
   for (const HostProbe& probe : plan_.host_probes) {
     if (!at_end && session_.words().exit_requested()) return;
-    if (probe.when == when) session_.run_host(probe.handler);
+    if (probe.when == when && means(probe, task)) session_.run_host(probe.handler);
   }
 }
 
@@ -38,7 +47,7 @@ void HostProbes::run(HostProbe::When when) {
 void HostProbes::run_for(const TargetTask& task, HostProbe::When when) {
   abi::ThreadTable& own = *abi::thread_table_of(&session_.header());
   own.task = task.address();
-  run(when);
+  run(when, &task);
   own.task = 0;
 }
 
@@ -56,9 +65,18 @@ void HostProbes::run_first() {
   session_.words().request_exit();
 }
 
-void HostProbes::run_joined(int pid) {
-  if (has(HostProbe::When::ProcessBegin)) run_for(TargetTask(pid), HostProbe::When::ProcessBegin);
-  if (children_) children_->begins(own_numbers(pid).pid);
+void HostProbes::run_joining(int pid) {
+  const bool begins = has(HostProbe::When::ProcessBegin);
+  if (!begins && !children_) return;
+  const TargetTask task(pid);
+  if (task_ && task_->pid() == pid) {
+    run_for(*task_, HostProbe::When::ProcessEnd);
+    task_ = task;
+  } else if (children_) {
+    const std::optional<TargetTask> before = children_->joins(task);
+    if (before) run_for(*before, HostProbe::When::ProcessEnd);
+  }
+  if (begins) run_for(task, HostProbe::When::ProcessBegin);
 }
 
 void HostProbes::run_error() { run(HostProbe::When::Error); }
@@ -98,12 +116,17 @@ void HostProbes::run_last_child_ends(Drain& drain) {
   }
 }
 
+void HostProbes::run_first_end(Drain& drain) {
+  if (!task_) return;
+  if (has(HostProbe::When::ProcessEnd)) drain.run(false);  // what it has printed comes before
+  task_->ended();
+  run_for(*task_, HostProbe::When::ProcessEnd);
+  task_.reset();
+}
+
 void HostProbes::run_last(bool target_gone, bool by_errors, Drain& drain) {
   if (children_) run_last_child_ends(drain);
-  if (target_gone) {
-    task_->ended();
-    run_for(*task_, HostProbe::When::ProcessEnd);
-  }
+  if (target_gone) run_first_end(drain);
   run(by_errors ? HostProbe::When::Error : HostProbe::When::End);
 }
 

@@ -28,16 +28,21 @@ class HostProbes {
   // Runs begin, process.begin and oneshot probes. Call it before the target runs on. After a
   // oneshot probe the session ends.
   void run_first();
+  // Runs process.begin for a process that is about to join the session. Before, if it has been one
+  // of the session and has executed another program, runs process.end for what it was.
+  void run_joining(int pid);
   // Runs the error probes. Call it after errors in run_first().
-  // Runs process.begin for a further process.
-  void run_joined(int pid);
   void run_error();
+  bool wants_ends() const { return has(HostProbe::When::ProcessEnd); }
   bool wants_input() const { return has(HostProbe::When::Input); }
   // Runs the input probes for each byte that has come.
   void run_input(KeyInput& input, ArmingWatch& arming);
   // Runs process.end for forked children that could not report their end, up to where `drain` has
   // written.
   void run_child_ends(const Drain& drain);
+  // Runs process.end for the first process, whose end is not that of the session. Call it when that
+  // has ended; only the first call counts.
+  void run_first_end(Drain& drain);
   // Runs the last probes. Call it when no handler runs in the target any more. target_gone: the
   // target has ended. by_errors: there were too many errors, so error probes run instead of end
   // probes.
@@ -45,7 +50,8 @@ class HostProbes {
 
  private:
   bool has(HostProbe::When when) const;
-  void run(HostProbe::When when);
+  // task: the process for which they run; null: for none.
+  void run(HostProbe::When when, const TargetTask* task = nullptr);
   void run_for(const TargetTask& task, HostProbe::When when);
   void run_last_child_ends(Drain& drain);
 

@@ -27,13 +27,15 @@ JoinedProcesses::FileNames JoinedProcesses::files_of(const std::vector<MappedMod
 }
 
 JoinedProcesses::JoinedProcesses(FurtherPlans& plans, const std::vector<MappedModule>& first,
-                                 ProcessInput input, bool lists_sites)
+                                 ProcessInput input, bool lists_sites,
+                                 std::function<void(int)> joins)
     : plans_(plans),
       compiled_(plans.compiled()),
       codes_(plans.codes()),
       session_(plans.session()),
       input_(std::move(input)),
-      lists_sites_(lists_sites) {
+      lists_sites_(lists_sites),
+      joins_(std::move(joins)) {
   known_.push_back({files_of(first), compiled_.facts.has_rseq, std::nullopt, true});
 }
 
@@ -124,6 +126,7 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
       member.stacks ? member.stacks->bytes() : std::span<const uint8_t>();
   if (stacks.size() > compiled_.stack_room())
     return Error{"there is no room for the tables by which its stacks are walked"};
+  joins_(process.pid);
   auto target = std::make_unique<ProcessTarget>(std::move(joining), codes_, std::move(input));
   member.target = target.get();
   member.known = known;

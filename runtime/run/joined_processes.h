@@ -3,6 +3,7 @@
 // first, and those that processes of the session become by executing another program. Processes of
 // the same program share one compiled plan.
 #pragma once
+#include <functional>
 #include <list>
 #include <memory>
 #include <optional>
@@ -22,9 +23,10 @@ namespace dj {
 class JoinedProcesses {
  public:
   // `plans` must outlive this object. first: objects of the session's first process, those
-  // of its plan. input: as of that process. lists_sites: --probes.
+  // of its plan. input: as of that process. lists_sites: --probes. joins: is called with the
+  // number of each process just before it is probed.
   JoinedProcesses(FurtherPlans& plans, const std::vector<MappedModule>& first, ProcessInput input,
-                  bool lists_sites);
+                  bool lists_sites, std::function<void(int)> joins);
 
   // Probes this process as well. It is no error that the script probes nothing there. When it
   // fails, the process is as it was.
@@ -68,6 +70,7 @@ class JoinedProcesses {
   Session& session_;
   ProcessInput input_;
   bool lists_sites_;
+  std::function<void(int)> joins_;
   std::list<Known> known_;
   std::list<Member> members_;
   uint32_t most_numbers_ = 0;  // that processes have had

@@ -3,6 +3,7 @@
 #include "runtime/run/lazy_target.h"
 
 #include "compiler/resolve/target_index.h"
+#include "runtime/run/running_programs.h"
 #include "runtime/run/show.h"
 
 namespace dj {
@@ -34,6 +35,12 @@ Result<FoundTarget>& LazyTarget::find(const MeantTarget& meant) {
   } else {
     found_.emplace(find_kernel_target(meant, std::move(child_)));
   }
+  return *found_;
+}
+
+Result<FoundTarget>& LazyTarget::find_all_of(const std::vector<std::string>& files,
+                                             std::optional<double> seconds) {
+  found_.emplace(find_everywhere(files, choices_, seconds));
   return *found_;
 }
 

@@ -290,32 +290,41 @@ JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
   const ProcessInput input =
       found.process ? static_cast<ProcessTarget*>(session_->target())->input_of_further()
                     : ProcessInput();
-  JoinedProcesses joined(plans, found.modules(), input, stages_.probes);
+  JoinedProcesses joined(plans, found.modules(), input, stages_.probes,
+                         [this](int pid) { host_probes_->run_joining(pid); });
   const std::vector<int> further =
       stress_.is_on() || !found.process ? std::vector<int>() : further_processes(found);
   for (size_t i = 0; i < further.size(); ++i) {
     const int pid = further[i];
     Result<TracedProcess> process = open_process(pid, found.trusted, input.writable_text);
     const Status done = process.ok() ? joined.join(process.take()) : Status(process.error());
-    if (done.ok()) {
-      host_probes_->run_joined(pid);
-    } else if (i < found.more_pids.size()) {
+    if (!done.ok() && i < found.more_pids.size()) {
       report_warning("DJ5914",
                      fmt::format("process {} is not probed: {}", pid, done.error().message));
     }
   }
-  if (found.process && !found.is_child() && !stress_.is_on())
+  if (found.process && !found.is_child() && !found.is_everywhere && !stress_.is_on())
     session_->target()->warn_of_unprobed();
   return joined;
+}
+
+// Takes in that processes begin, while they still are what they began as. A round of the drain
+// writes what was there at the round before.
+void SessionRun::hear_who_leaves() {
+  if (!host_probes_->wants_ends()) return;
+  drain_->run(false);
+  drain_->run(false);
 }
 
 void SessionRun::trace() {
   FurtherPlans plans(prepared_.compiled, prepared_.codes, *session_);
   JoinedProcesses joined = join_further(plans);
   std::optional<FollowedExecs> execs;
-  if (session_->header().follows_execs != 0)
+  ExecGate* const gate = prepared_.target.gate.get();
+  if (session_->header().follows_execs != 0 || gate != nullptr)
     execs.emplace(*session_, joined,
-                  static_cast<ProcessTarget*>(session_->target())->data().inode());
+                  static_cast<ProcessTarget*>(session_->target())->data().inode(), gate,
+                  prepared_.target.trusted, [this] { hear_who_leaves(); });
   DlopenWatch dlopened(stages_, !stress_.is_on(), prepared_.compiled, *session_, plans, joined);
   ending_.ended = dj::trace({prepared_,
                              *session_,

@@ -70,6 +70,7 @@ class SessionRun {
   TakenOut take_out();
   StressFacts stress_facts_now() const;
   JoinedProcesses join_further(FurtherPlans& plans);
+  void hear_who_leaves();
   bool is_by_errors() const;
 
   Prepared prepared_;

@@ -3,6 +3,7 @@
 #include "runtime/run/trace_target.h"
 
 #include <fmt/format.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -42,6 +43,17 @@ void add_bell(uint64_t word, std::list<Doorbell>& bells, LoopActions& actions) {
   if (bell.fd() >= 0) actions.bells.push_back({bell.fd(), [&bell] { bell.answer(); }});
 }
 
+// Whether the end of the first process is that of the session.
+bool ends_with_first(const Tracing& tracing) {
+  const FoundTarget& target = tracing.prepared.target;
+  return target.more_pids.empty() && !target.gate;
+}
+
+bool is_readable(int fd) {
+  pollfd waits = {fd, POLLIN, 0};
+  return fd >= 0 && poll(&waits, 1, 0) > 0;
+}
+
 // What ends it. time_is_up: set when it is.
 void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time_is_up,
               LoopActions& actions) {
@@ -54,9 +66,9 @@ void add_ends(const Tracing& tracing, const SessionChoices& steering, bool& time
     return time_is_up || (tracing.monitor != nullptr && tracing.monitor->quit()) ||
            tracing.session.words().exit_requested() || !tracing.session.why_over().empty();
   };
-  // Of several processes the last one's end is the session's.
-  if (!tracing.prepared.target.more_pids.empty()) {
-    actions.pidfd = -1;
+  // Of several processes the last one's end is the session's, if none may come.
+  if (!ends_with_first(tracing)) actions.pidfd = -1;
+  if (!ends_with_first(tracing) && !tracing.prepared.target.gate) {
     actions.all_ended = [&tracing] {
       return tracing.session.target()->has_ended() && tracing.further.processes.are_over();
     };
@@ -81,6 +93,8 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   std::list<Doorbell> bells;
   if (dlopened.is_on()) add_bell(session.words().loader_bell(), bells, actions);
   if (tracing.further.execs != nullptr) add_bell(session.words().exec_bell(), bells, actions);
+  if (ExecGate* const gate = tracing.prepared.target.gate.get())
+    actions.bells.push_back({gate->fd(), [] {}});  // drain() asks it
   if (std::optional<ControlSocket>& control = tracing.control) {
     actions.control_fd = control->fd();
     actions.control = [&] {
@@ -93,10 +107,11 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   if (tracing.host_probes.wants_input()) input.emplace();
   LossWatch losses({session.words(), tracing.prepared.compiled.program,
                     tracing.prepared.compiled.plan, tracing.prepared.compiled.layout});
+  const int first_end = ends_with_first(tracing) ? -1 : tracing.pidfd;
   actions.drain = [&] {
     const bool soon = tracing.further.execs != nullptr && tracing.further.execs->poll();
     std::string program = exec.poll();
-    if (!program.empty() &&
+    if (!program.empty() && !tracing.prepared.target.is_everywhere &&
         !(process && tracing.further.execs && tracing.further.execs->has_followed(process->pid)))
       report_warning("DJ5901",
                      fmt::format("the target executed {}: probes do not follow", program));
@@ -109,6 +124,7 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
     if (input) tracing.host_probes.run_input(*input, tracing.arming);
     const size_t events = tracing.drain.run(false);
     tracing.host_probes.run_child_ends(tracing.drain);
+    if (is_readable(first_end)) tracing.host_probes.run_first_end(tracing.drain);
     return events + (soon ? 1 : 0);
   };
   actions.stopped = [&](bool now) { session.let_wait(!now); };

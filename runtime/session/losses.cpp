@@ -124,7 +124,8 @@ std::vector<Loss> losses(const LossInput& input) {
   add("DJ5907", lost_returns(arena, input.plan, input.layout), "return",
       "not seen: tail calls into code whose exits are not known");
   const std::string names = executed_names(input.words);
-  add("DJ5912", input.words.executed(), "process",
+  // Where all processes of some programs are meant, what these execute is none of them.
+  add("DJ5912", input.plan.is_everywhere ? 0 : input.words.executed(), "process",
       "that the target had started left the session by execve()" +
           (names.empty() ? "" : ": " + names));
   return found;

@@ -110,6 +110,36 @@ def test_other_programs_are_probed_by_name(djtap):
     check(result, 2)
 
 
+TIMES = 'probe process{0}.begin {{ println("begin ", pid(), " ", execname()) }} probe process{0}.end {{ println("end ", pid(), " ", execname()) }}'
+
+
+def times_of(result):
+    """(what, pid, name)... in the order in which it was printed."""
+    return re.findall(r"^(begin|end) (\d+) (\S+)$", result.stdout, re.M)
+
+
+def test_processes_begin_and_end(djtap):
+    """A process that executes a program has been another one until then."""
+    result = djtap("-e", TIMES.format(""), "-c", "bash -c '/bin/true; (/bin/true; :); exec sed -n 1p /dev/null'")
+    told = times_of(result)
+    lives = {}
+    for what, pid, name in told:
+        lives.setdefault(pid, []).append((what, name))
+    assert result.returncode == 0 and len(lives) == 4, result
+    own = told[0][1]
+    assert lives.pop(own) == [("begin", "bash"), ("end", "bash"), ("begin", "sed"), ("end", "sed")], result
+    of_true = [("begin", "bash"), ("end", "bash"), ("begin", "true"), ("end", "true")]
+    assert sorted(lives.values()) == sorted([of_true, of_true, [("begin", "bash"), ("end", "bash")]]), result
+
+
+def test_programs_begin_and_end(djtap):
+    """process("file") means those that run the file."""
+    result = djtap("-e", TIMES.format('("sed")'), "-c", "sh -c '/bin/true; sed -n 1p /dev/null; sed -n 1p /dev/null; exec sed -n 1p /dev/null'")
+    told = times_of(result)
+    assert result.returncode == 0 and len(told) == 6 and {name for _, _, name in told} == {"sed"}, result
+    assert [what for what, _, _ in told] == ["begin", "end"] * 3, result
+
+
 def test_static_programs(djtap):
     static = victim("count_static")
     check(djtap("-e", counting(static), "-c", f"sh -c '{static} 3; {static} 4; true'"), 2)

@@ -75,10 +75,11 @@ tell(child(os.abort), -6)
 
 
 def test_children_that_end_without_a_word_have_an_end(djtap_once):
-    """Killed, or another program by then, also grandchildren, and one that is killed when its parent is about to end: djtap tells it, once."""
+    """Killed, or another program by then that is not followed, also grandchildren, and one that is killed when its parent
+    is about to end: djtap tells it, once."""
     script = """probe process.begin { begun[pid()]++ } probe process.end { println("ended ", pid(), " ", pp()); ended[pid()]++ }
                 probe process.end { if (pid() == target()) println("last"); seconds[pid()]++ }"""
-    result = djtap_once("-e", script, "--", paths.PYTHON, "-c", ENDS + "os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)")
+    result = djtap_once("--no-follow", "-e", script, "--", paths.PYTHON, "-c", ENDS + "os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT)")
     truth = re.findall(r"^child (\d+) (-?\d+)$", result.stdout, re.M)
     assert sorted(status for _, status in truth) == ["-15", "-6", "-9", "0", "3", "4"], result
     for name in "begun", "ended", "seconds":

@@ -92,7 +92,7 @@ ALONE = {
     "a list of more": (["-l", "begin {} probe end"], "DJ0003", "what is to be listed is no list of probe points", "-l 'begin {} probe end'", ALL),
     "no target": (["--stress"], "DJ0004", '--stress needs a process (-c, -p or --) or "kernel", or --coverage FILE without a process', "--stress", ALL),
     "no pattern": (["--stress", 'a"b', "--", "ls"], "DJ0003", '--stress takes a pattern of functions: "libc.so.6!*"', "--stress 'a\"b'", ALL),
-    "no code": (["--explain", "DJ9999"], "DJ0003", "there is no code DJ9999; near it are DJ5914, DJ5915, DJ5916", "--explain DJ9999", ALL),
+    "no code": (["--explain", "DJ9999"], "DJ0003", "there is no code DJ9999; near it are DJ5915, DJ5916, DJ5917", "--explain DJ9999", ALL),
     "clean what": (["clean", "0"], "DJ0003", "clean takes processes, by a number above 0 or by name; not 0", "0", ALL),
     "a doctor for a script": (["doctor", "-e", EXIT], "DJ0004", "doctor takes no script, and nothing else that one may ask for", "doctor", ALL),
     "a doctor for a list": (["doctor", "-l", 'func("*")'], "DJ0004", "doctor takes no script, and nothing else that one may ask for", "doctor", ALL),

@@ -335,7 +335,7 @@ ForksLeft ProcessTarget::restore_forks() {
   for (auto set = sets_.rbegin(); set != sets_.rend(); ++set)
     forked = clean_session_processes(set->memory.inode(), process_.pid, left.failures);
   left.count = forked.size();
-  NamedProcesses living = name_living(forked);
+  LivingProcesses living = name_living(forked);
   left.living = living.count;
   left.names = std::move(living.names);
   return left;

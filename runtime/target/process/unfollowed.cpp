@@ -63,8 +63,8 @@ std::vector<pid_t> descendants(pid_t target) {
   return {found.begin(), found.end()};
 }
 
-NamedProcesses name_living(const std::vector<pid_t>& pids) {
-  NamedProcesses named;
+LivingProcesses name_living(const std::vector<pid_t>& pids) {
+  LivingProcesses named;
   for (const pid_t pid : pids) {
     const Result<ProcessStatus> status = read_status(pid);
     if (!status.ok() || status.value().state == 'Z') continue;
@@ -79,7 +79,7 @@ NamedProcesses name_living(const std::vector<pid_t>& pids) {
 void warn_of_earlier(pid_t target) {
   std::vector<pid_t> earlier = descendants(target);
   std::erase_if(earlier, has_session_memory);
-  const NamedProcesses named = name_living(earlier);
+  const LivingProcesses named = name_living(earlier);
   if (named.count == 0) return;
   report_warning(
       "DJ4907",

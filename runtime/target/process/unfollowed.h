@@ -18,12 +18,12 @@ std::vector<pid_t> descendants(pid_t target);
 // and could not join it. Call it when the probes are armed.
 void warn_of_earlier(pid_t target);
 
-// NamedProcesses: "1 (a), 2 (b)", the first eight of these processes that live now. Empty where
+// LivingProcesses: "1 (a), 2 (b)", the first eight of these processes that live now. Empty where
 // none is alive.
-struct NamedProcesses {
+struct LivingProcesses {
   size_t count = 0;  // of those that live
   std::string names;
 };
-NamedProcesses name_living(const std::vector<pid_t>& pids);
+LivingProcesses name_living(const std::vector<pid_t>& pids);
 
 }  // namespace dj

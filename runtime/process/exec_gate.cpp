@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread of djtap does nothing but read events and answer those that nobody else answers in time:
+// a process whose event has no answer hangs.
+#include "runtime/process/exec_gate.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/fanotify.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <list>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+#include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
+
+namespace dj {
+namespace {
+
+constexpr uint64_t kPatienceNs = 2'000'000'000;
+constexpr int kRoundMs = 100;  // between looks at the clock and at the files
+
+// A file by what it is, not by its name: device and inode.
+using FileNumber = std::pair<dev_t, ino_t>;
+
+FileNumber number_of(const std::string& path) {
+  struct stat info = {};
+  if (stat(path.c_str(), &info) != 0) return {};
+  return {info.st_dev, info.st_ino};
+}
+
+}  // namespace
+
+struct ExecGate::Watch {
+  struct WatchedFile {
+    std::string path;
+    std::pair<dev_t, ino_t> marked;
+  };
+  // A thread in execve(). event: descriptor by which the kernel knows the question, to be closed.
+  struct Waiting {
+    pid_t tid;
+    int event;
+    uint64_t since_ns;
+    bool is_taken = false;  // next() has returned it
+  };
+  int group = -1, bell = -1;
+  std::vector<WatchedFile> files;
+  std::mutex mutex;
+  std::list<Waiting> waiting;
+  uint32_t missed = 0;
+  std::atomic<bool> is_over = false;
+  std::thread reader;
+
+  ~Watch();
+  Status mark(WatchedFile& file);
+  void run();
+  void read_events();
+  void take(const fanotify_event_metadata& event);
+  void answer(const Waiting& one) const;  // and closes its descriptor
+  void answer_late();
+  void mark_replaced();
+};
+
+ExecGate::Watch::~Watch() {
+  is_over = true;
+  if (reader.joinable()) reader.join();
+  for (const Waiting& one : waiting) answer(one);
+  if (bell >= 0) close(bell);
+  if (group >= 0) close(group);
+}
+
+Status ExecGate::Watch::mark(WatchedFile& file) {
+  file.marked = number_of(file.path);
+  if (fanotify_mark(group, FAN_MARK_ADD, FAN_OPEN_EXEC_PERM, AT_FDCWD, file.path.c_str()) == 0)
+    return ok_status();
+  return os_error("cannot watch who executes " + file.path);
+}
+
+void ExecGate::Watch::answer(const Waiting& one) const {
+  const fanotify_response response = {one.event, FAN_ALLOW};
+  const ssize_t told = write(group, &response, sizeof response);
+  static_cast<void>(told);  // fails where the thread was killed meanwhile
+  close(one.event);
+}
+
+void ExecGate::Watch::take(const fanotify_event_metadata& event) {
+  Waiting one = {event.pid, event.fd, now_ns()};
+  const Result<ProcessStatus> status = read_status(event.pid);
+  if (!status.ok() || status.value().parent == getpid()) return answer(one);
+  const std::lock_guard lock(mutex);
+  waiting.push_back(std::move(one));
+  eventfd_write(bell, 1);
+}
+
+void ExecGate::Watch::read_events() {
+  alignas(fanotify_event_metadata) char events[4096];
+  const ssize_t got = read(group, events, sizeof events);
+  auto left = static_cast<int64_t>(got);
+  const auto* event = reinterpret_cast<const fanotify_event_metadata*>(events);
+  for (; left > 0 && FAN_EVENT_OK(event, left); event = FAN_EVENT_NEXT(event, left)) {
+    if (event->fd >= 0) take(*event);
+  }
+}
+
+void ExecGate::Watch::answer_late() {
+  const std::lock_guard lock(mutex);
+  std::erase_if(waiting, [this](const Waiting& one) {
+    if (now_ns() - one.since_ns < kPatienceNs) return false;
+    answer(one);
+    if (!one.is_taken) missed++;
+    return true;
+  });
+}
+
+// A package's upgrade puts another file at the path.
+void ExecGate::Watch::mark_replaced() {
+  for (WatchedFile& file : files) {
+    const FileNumber now = number_of(file.path);
+    if (now != FileNumber() && now != file.marked && !mark(file).ok()) continue;
+  }
+}
+
+void ExecGate::Watch::run() {
+  while (!is_over) {
+    pollfd waits = {group, POLLIN, 0};
+    if (poll(&waits, 1, kRoundMs) > 0) read_events();
+    answer_late();
+    mark_replaced();
+  }
+}
+
+ExecGate::ExecGate(std::unique_ptr<Watch> watch) : watch_(std::move(watch)) {}
+
+Result<std::unique_ptr<ExecGate>> ExecGate::open(const std::vector<std::string>& files) {
+  auto watch = std::make_unique<Watch>();
+  constexpr unsigned kHow =
+      FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_TID | FAN_UNLIMITED_QUEUE;
+  watch->group = fanotify_init(kHow, O_RDONLY | O_CLOEXEC | O_LARGEFILE);
+  watch->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+  if (watch->group < 0 || watch->bell < 0) return os_error("cannot watch who executes files");
+  for (const std::string& file : files) {
+    watch->files.push_back({file, {}});
+    DJ_TRY_DO(watch->mark(watch->files.back()));
+  }
+  watch->reader = std::thread(&Watch::run, watch.get());
+  return std::unique_ptr<ExecGate>(new ExecGate(std::move(watch)));
+}
+
+ExecGate::~ExecGate() = default;
+
+int ExecGate::fd() const { return watch_->bell; }
+
+std::optional<pid_t> ExecGate::next() {
+  const std::lock_guard lock(watch_->mutex);
+  eventfd_t rung = 0;
+  eventfd_read(watch_->bell, &rung);
+  const auto found = std::ranges::find(watch_->waiting, false, &Watch::Waiting::is_taken);
+  if (found == watch_->waiting.end()) return std::nullopt;
+  found->is_taken = true;
+  return found->tid;
+}
+
+void ExecGate::let_pass(pid_t tid) {
+  const std::lock_guard lock(watch_->mutex);
+  std::erase_if(watch_->waiting, [&](const Watch::Waiting& one) {
+    if (one.tid != tid || !one.is_taken) return false;
+    watch_->answer(one);
+    return true;
+  });
+}
+
+uint32_t ExecGate::take_missed() {
+  const std::lock_guard lock(watch_->mutex);
+  return std::exchange(watch_->missed, 0);
+}
+
+}  // namespace dj

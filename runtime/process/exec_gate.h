@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// ExecGate stops each thread of the machine that is about to execute one of some files, until djtap
+// lets it pass: by permission events of fanotify(7), which take CAP_SYS_ADMIN.
+#pragma once
+#include <sys/types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "compiler/base/result.h"
+
+namespace dj {
+
+class ExecGate {
+ public:
+  // Watches `files` (paths as djtap sees them) from now on, and what replaces them. Fails with
+  // Permission where djtap lacks the right, and with Other where the kernel has no such events.
+  static Result<std::unique_ptr<ExecGate>> open(const std::vector<std::string>& files);
+  ExecGate(const ExecGate&) = delete;
+  // Lets all pass. When djtap dies, the kernel does so.
+  ~ExecGate();
+
+  // Readable (poll) when next() returns a thread.
+  int fd() const;
+  // Returns a thread that waits in execve(); empty: none waits. A thread that waits longer than two
+  // seconds passes by itself. Children of djtap pass at once: djtap may wait for them.
+  std::optional<pid_t> next();
+  // Lets a thread pass that next() has returned.
+  void let_pass(pid_t tid);
+  // How many have passed by themselves since the last call.
+  uint32_t take_missed();
+
+ private:
+  struct Watch;
+  explicit ExecGate(std::unique_ptr<Watch> watch);
+  std::unique_ptr<Watch> watch_;
+};
+
+}  // namespace dj

@@ -1,0 +1,220 @@
+# SPDX-License-Identifier: Apache-2.0
+"""process("file") without -c and -p means all processes that run the file, now and later."""
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+
+import pytest
+
+from support import run
+from support.paths import victim
+
+WAITING = r"^djtap: no process runs .*; waiting for one$"
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root sees who executes a file (fanotify)")
+
+
+@pytest.fixture
+def own(tmp_path_factory):
+    """own(name): a victim that no other test runs, which any user may execute."""
+    folders = []
+
+    def copy(name):
+        folder = subprocess.run(["mktemp", "-d", "/var/tmp/djtap-test-XXXXXX"], capture_output=True, text=True, check=True).stdout.strip()
+        os.chmod(folder, 0o755)
+        folders.append(folder)
+        return shutil.copy2(victim(name), folder)
+
+    yield copy
+    for folder in folders:
+        shutil.rmtree(folder)
+
+
+def counting(file):
+    return f'probe process("{file}").function("work") {{ n++; p[pid()]++ }}'
+
+
+def calls_in(text):
+    return sum(map(int, re.findall(r"^work calls: (\d+)$", text, re.M)))
+
+
+def loop(file, rounds, words="3"):
+    """What a shell says that runs it so often."""
+    return subprocess.run(["sh", "-c", f"for i in $(seq {rounds}); do {file} {words} & {file} {words}; wait; done"], capture_output=True,
+                          text=True, timeout=run.PATIENCE, check=True).stdout
+
+
+def end(tracer):
+    tracer.signal(signal.SIGINT)
+    result = tracer.finish()
+    assert result.returncode == 0, result
+    return result
+
+
+def test_those_that_run(own, background, program):
+    file = own("commander")
+    targets = [program(file) for _ in range(3)]
+    for each in targets:
+        each.wait_for("pid: ")
+    tracer = background("--probes", "-e", counting(file))
+    while len(re.findall(r"\[(?:OPTIMIZED|INT3)", tracer.stderr_so_far())) < 3:
+        assert tracer.open, tracer
+        time.sleep(0.01)
+    for i, each in enumerate(targets):
+        each.call(100 * (i + 1))
+    result = end(tracer)
+    assert {int(pid): int(count) for pid, count in result.array("p")} == {each.pid: 100 * (i + 1) for i, each in enumerate(targets)}, result
+    for each in targets:
+        each.call(1)  # it goes on
+
+
+@as_root
+def test_those_that_come(own, background):
+    """By fork and exec of processes that djtap has never seen."""
+    file = own("count")
+    tracer = background("-e", counting(file) + f' probe process.begin {{ b++ }} probe process("{file}").end {{ e++ }}')
+    tracer.wait_for(WAITING)
+    calls = calls_in(loop(file, 20))
+    result = end(tracer)
+    assert result.globals["n"] == calls > 0 and len(result.array("p")) == 40, result
+    assert result.globals["b"] == result.globals["e"] == 40, result
+
+
+@as_root
+def test_both(own, background, program):
+    file = own("commander")
+    target = program(file)
+    target.wait_for("pid: ")
+    tracer = background("--probes", "-e", counting(file))
+    tracer.wait_for(r"\[(OPTIMIZED|INT3)")
+    target.call(10)
+    later = program(file)
+    later.wait_for("pid: ")
+    later.call(20)
+    target.tell("quit")  # the session is not that of the first
+    target.finish()
+    later.call(5)
+    assert sorted(int(count) for _, count in end(tracer).array("p")) == [10, 25]
+
+
+@as_root
+def test_a_name_in_the_path_and_two_files(own, background, monkeypatch):
+    first, second = own("count"), own("forker")
+    monkeypatch.setenv("PATH", os.path.dirname(first) + ":" + os.environ["PATH"])
+    tracer = background("-e", f'probe process("count").function("work") {{ n++ }} probe process("{second}").begin {{ m++ }}')
+    tracer.wait_for(WAITING)
+    calls = calls_in(loop(first, 2))
+    subprocess.run([second], capture_output=True, timeout=run.PATIENCE, check=True)
+    result = end(tracer)
+    assert result.globals["n"] == calls > 0 and "DJ5916" not in result.stderr, result
+
+
+@as_root
+def test_a_file_that_is_replaced(own, background, tmp_path):
+    """As a package's upgrade does it."""
+    file = own("count")
+    tracer = background("-e", counting(file))
+    tracer.wait_for(WAITING)
+    calls = calls_in(loop(file, 1))
+    shutil.copy2(file, f"{file}.new")
+    os.rename(f"{file}.new", file)
+    time.sleep(1)
+    calls += calls_in(loop(file, 1))
+    result = end(tracer)
+    assert result.globals["n"] == calls and len(result.array("p")) == 4, result
+
+
+@as_root
+def test_execs_that_fail(own, background):
+    """The kernel asks for the file before it looks at it."""
+    file = own("count")
+    tracer = background("-e", counting(file))
+    tracer.wait_for(WAITING)
+    good = open(file, "rb").read()
+    broken = f"{file}.broken"
+    with open(broken, "wb") as out:
+        out.write(good[:16] + bytes(2000))
+    os.chmod(broken, 0o755)
+    os.rename(broken, file)
+    time.sleep(1)
+    with pytest.raises(OSError, match="Exec format error"):
+        subprocess.run([file], check=True)
+    with open(broken, "wb") as out:
+        out.write(good)
+    os.chmod(broken, 0o755)
+    os.rename(broken, file)
+    time.sleep(1)
+    calls = calls_in(loop(file, 1))
+    assert end(tracer).globals["n"] == calls > 0
+
+
+@as_root
+def test_the_script_executes_it(own, background):
+    """djtap's own children pass, else djtap would wait for itself."""
+    file = own("count")
+    tracer = background("-e", counting(file) + f' probe timer.ms(50) {{ if (!done) {{ done = 1; system("{file} 1 > /dev/null"); println("executed") }} }}')
+    tracer.wait_for(WAITING)
+    loop(file, 1)
+    tracer.wait_for("^executed$")
+    end(tracer)
+
+
+@as_root
+def test_processes_with_fewer_rights(own, background):
+    """Root's djtap believes what it reads in the process, so it probes those of other users only when it is told to."""
+    file = own("count")
+    for options, told in [([], 0), (["--trust-target"], 1)]:
+        tracer = background(*options, "-e", counting(file))
+        tracer.wait_for(WAITING)
+        theirs = subprocess.run([file, "3"], capture_output=True, text=True, timeout=run.PATIENCE, check=True, **NOBODY)
+        calls = calls_in(loop(file, 1)) + told * calls_in(theirs.stdout)
+        result = end(tracer)
+        assert result.globals["n"] == calls, result
+        assert ("--trust-target probes it" in result.stderr) == (told == 0), result
+
+
+@as_root
+def test_killed(own, program):
+    """The kernel lets all pass that wait for djtap."""
+    file = own("count")
+    tracer = program(*run.command(["-e", counting(file)]))
+    tracer.wait_for(WAITING)
+    with subprocess.Popen(["sh", "-c", f"for i in $(seq 40); do {file} 1; done"], stdout=subprocess.PIPE, text=True) as shell:
+        time.sleep(0.3)
+        tracer.signal(signal.SIGKILL)
+        out, _ = shell.communicate(timeout=run.PATIENCE)
+    assert len(re.findall("^work calls: 4$", out, re.M)) == 40, out
+
+
+@as_root
+def test_none_comes(own, djtap_once):
+    file = own("count")
+    result = djtap_once("-T", "0.3", "-e", counting(file))
+    assert result.returncode == 4 and f"no process has executed {file}" in result.stderr, result
+
+
+def test_without_the_rights_of_root(own, public_build, as_nobody, program):
+    """Those that run are probed; that later ones are not is said."""
+    file = own("commander")
+    djtap = public_build / "djtap"
+    words = ["--no-cache", "-T", "0.5", "-e", counting(file)]
+    result = run.run(words, prefix=as_nobody, binary=djtap, cwd="/")
+    assert result.returncode == 4 and f"no process that djtap may trace runs {file}" in result.stderr and "-c starts one" in result.stderr, result
+    target = program(*as_nobody, file)
+    target.wait_for("pid: ")
+    result = run.run(words, prefix=as_nobody, binary=djtap, cwd="/")
+    assert result.returncode == 0 and f"DJ5917]: processes that execute {file} later are not probed" in result.stderr, result
+
+
+def test_stages_need_no_process(own, djtap_once):
+    file = own("count")
+    result = djtap_once("--dump=plan", "--stop-after=resolve", "-e", counting(file))
+    assert result.returncode == 0 and "work" in result.stdout, result
+
+
+def test_no_such_program(djtap_once):
+    result = djtap_once("-e", counting("/nonexistent/program"))
+    assert "DJ3005" in result.stderr, result
