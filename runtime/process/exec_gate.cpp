@@ -94,7 +94,7 @@ void ExecGate::Watch::take(const fanotify_event_metadata& event) {
   const Result<ProcessStatus> status = read_status(event.pid);
   if (!status.ok() || status.value().parent == getpid()) return answer(one);
   const std::lock_guard lock(mutex);
-  waiting.push_back(std::move(one));
+  waiting.push_back(one);
   eventfd_write(bell, 1);
 }
 
@@ -118,11 +118,12 @@ void ExecGate::Watch::answer_late() {
   });
 }
 
-// A package's upgrade puts another file at the path.
+// A package's upgrade puts another file at the path. One that cannot be marked is let be.
 void ExecGate::Watch::mark_replaced() {
   for (WatchedFile& file : files) {
     const FileNumber now = number_of(file.path);
-    if (now != FileNumber() && now != file.marked && !mark(file).ok()) continue;
+    const bool is_new = now != FileNumber() && now != file.marked;
+    if (is_new) static_cast<void>(mark(file));
   }
 }
 

@@ -71,5 +71,23 @@ TEST(NamedProcesses, AFileMayHaveGone) {
   EXPECT_EQ(find_named_processes(name).pids, std::vector<pid_t>{victim.pid()});
 }
 
+TEST(NamedProcesses, AFileIsThatOfTheProgramOrOfALibrary) {
+  const VictimFolder folder;
+  const std::string path = copy_called(folder, "of-a-file"), other = copy_called(folder, "other");
+  const std::string library = folder.path() + "/lib.so";
+  ASSERT_EQ(
+      system(("echo 'int f(void) { return 1; }' | gcc -shared -fPIC -x c -o " + library + " -")
+                 .c_str()),
+      0);
+  Victim runs({path});
+  Victim maps({"env", "LD_PRELOAD=" + library, other});
+  EXPECT_EQ(runs.line(), "ready");
+  EXPECT_EQ(maps.line(), "ready");
+  EXPECT_EQ(find_processes_of({path}).pids, std::vector<pid_t>{runs.pid()});
+  EXPECT_EQ(find_processes_of({library}).pids, std::vector<pid_t>{maps.pid()});
+  EXPECT_EQ(find_processes_of({path, library}).pids.size(), 2u);
+  EXPECT_TRUE(find_processes_of({"/nonexistent/file"}).pids.empty());
+}
+
 }  // namespace
 }  // namespace dj

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who passes the gate, and when. Skipped without the right to such events.
+#include "runtime/process/exec_gate.h"
+
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include <filesystem>
+
+#include "runtime/process/os_error.h"
+#include "runtime/process/victim.h"
+
+namespace dj {
+namespace {
+
+const char* const kSpeaks = R"(
+#include <stdio.h>
+int main() { printf("runs\n"); })";
+
+class Gate : public testing::Test {
+ protected:
+  void SetUp() override {
+    std::filesystem::copy_file(compile_victim(kSpeaks), path_);
+    Result<std::unique_ptr<ExecGate>> gate = ExecGate::open({path_});
+    if (!gate.ok()) GTEST_SKIP() << gate.error().message;
+    gate_ = gate.take();
+  }
+  // Executes it in a process that is no child of this one.
+  Victim execute() const { return Victim({"sh", "-c", path_ + "; :"}); }
+  // Who waits, within five seconds.
+  std::optional<pid_t> wait() const {
+    pollfd bell = {gate_->fd(), POLLIN, 0};
+    poll(&bell, 1, 5000);
+    return gate_->next();
+  }
+  const std::string& path() const { return path_; }
+  std::unique_ptr<ExecGate> gate_;
+
+ private:
+  VictimFolder folder_;
+  std::string path_ = folder_.path() + "/speaks";
+};
+
+TEST_F(Gate, AThreadWaitsUntilItMayPass) {
+  Victim victim = execute();
+  const std::optional<pid_t> tid = wait();
+  ASSERT_TRUE(tid);
+  EXPECT_NE(*tid, victim.pid());  // of the shell's child
+  EXPECT_FALSE(gate_->next());
+  gate_->let_pass(*tid);
+  EXPECT_EQ(victim.line(), "runs");
+  EXPECT_EQ(gate_->take_missed(), 0u);
+}
+
+TEST_F(Gate, ItPassesByItselfAfterAWhile) {
+  const uint64_t begin = now_ns();
+  Victim victim = execute();
+  EXPECT_EQ(victim.line(), "runs");
+  EXPECT_GE(now_ns() - begin, 1'900'000'000u);
+  EXPECT_FALSE(gate_->next());
+  EXPECT_EQ(gate_->take_missed(), 1u);
+  EXPECT_EQ(gate_->take_missed(), 0u);
+}
+
+TEST_F(Gate, OwnChildrenPassAtOnce) {
+  Victim victim({path()});
+  EXPECT_EQ(victim.line(), "runs");
+  EXPECT_FALSE(gate_->next());
+}
+
+TEST_F(Gate, AllPassWhenItGoes) {
+  Victim victim = execute();
+  ASSERT_TRUE(wait());
+  Victim second = execute();
+  gate_.reset();
+  EXPECT_EQ(victim.line(), "runs");
+  EXPECT_EQ(second.line(), "runs");
+}
+
+TEST_F(Gate, WhatReplacesTheFileIsWatched) {
+  std::filesystem::copy_file(path(), path() + ".new");
+  std::filesystem::rename(path() + ".new", path());
+  usleep(500'000);  // five looks at the file
+  Victim victim = execute();
+  const std::optional<pid_t> tid = wait();
+  ASSERT_TRUE(tid);
+  gate_->let_pass(*tid);
+  EXPECT_EQ(victim.line(), "runs");
+}
+
+TEST(ExecGate, AFileThatIsNotThereCannotBeWatched) {
+  const Result<std::unique_ptr<ExecGate>> gate = ExecGate::open({"/nonexistent/file"});
+  EXPECT_FALSE(gate.ok());
+}
+
+}  // namespace
+}  // namespace dj
