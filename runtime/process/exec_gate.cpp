@@ -18,7 +18,7 @@
 #include <utility>
 
 #include "runtime/process/os_error.h"
-#include "runtime/process/process.h"
+#include "runtime/process/session_processes.h"
 
 namespace dj {
 namespace {
@@ -33,6 +33,16 @@ FileNumber number_of(const std::string& path) {
   struct stat info = {};
   if (stat(path.c_str(), &info) != 0) return {};
   return {info.st_dev, info.st_ino};
+}
+
+// Also where nothing is known of the thread.
+bool descends_from_djtap(pid_t pid) {
+  constexpr int kMostAncestors = 100;  // numbers may be given anew meanwhile
+  for (int i = 0; i < kMostAncestors && pid != getpid(); ++i) {
+    if (pid <= 0) return i == 0;
+    pid = parent_of(pid);
+  }
+  return pid == getpid();
 }
 
 }  // namespace
@@ -51,7 +61,8 @@ struct ExecGate::Watch {
   };
   int group = -1, bell = -1;
   std::vector<WatchedFile> files;
-  std::mutex mutex;
+  std::mutex mutex;  // of all below and of the questions that are read
+  bool is_watching = true;
   std::list<Waiting> waiting;
   uint32_t missed = 0;
   std::atomic<bool> is_over = false;
@@ -91,14 +102,13 @@ void ExecGate::Watch::answer(const Waiting& one) const {
 
 void ExecGate::Watch::take(const fanotify_event_metadata& event) {
   Waiting one = {event.pid, event.fd, now_ns()};
-  const Result<ProcessStatus> status = read_status(event.pid);
-  if (!status.ok() || status.value().parent == getpid()) return answer(one);
-  const std::lock_guard lock(mutex);
+  if (descends_from_djtap(event.pid) || !is_watching) return answer(one);
   waiting.push_back(one);
   eventfd_write(bell, 1);
 }
 
 void ExecGate::Watch::read_events() {
+  const std::lock_guard lock(mutex);
   alignas(fanotify_event_metadata) char events[4096];
   const ssize_t got = read(group, events, sizeof events);
   auto left = static_cast<int64_t>(got);
@@ -120,6 +130,8 @@ void ExecGate::Watch::answer_late() {
 
 // A package's upgrade puts another file at the path. One that cannot be marked is let be.
 void ExecGate::Watch::mark_replaced() {
+  const std::lock_guard lock(mutex);
+  if (!is_watching) return;
   for (WatchedFile& file : files) {
     const FileNumber now = number_of(file.path);
     const bool is_new = now != FileNumber() && now != file.marked;
@@ -174,6 +186,19 @@ void ExecGate::let_pass(pid_t tid) {
     watch_->answer(one);
     return true;
   });
+}
+
+void ExecGate::set_watching(bool watches) {
+  {
+    const std::lock_guard lock(watch_->mutex);
+    watch_->is_watching = watches;
+    for (Watch::WatchedFile& file : watch_->files) file.marked = {};  // mark_replaced() marks it
+    if (watches) return;
+    fanotify_mark(watch_->group, FAN_MARK_FLUSH, 0, AT_FDCWD, nullptr);
+    for (const Watch::Waiting& one : watch_->waiting) watch_->answer(one);
+    watch_->waiting.clear();
+  }
+  watch_->read_events();  // what was asked before the flush
 }
 
 uint32_t ExecGate::take_missed() {

@@ -25,10 +25,13 @@ class ExecGate {
   // Readable (poll) when next() returns a thread.
   int fd() const;
   // Returns a thread that waits in execve(); empty: none waits. A thread that waits longer than two
-  // seconds passes by itself. Children of djtap pass at once: djtap may wait for them.
+  // seconds passes by itself. What descends from djtap passes at once: djtap may wait for it.
   std::optional<pid_t> next();
   // Lets a thread pass that next() has returned.
   void let_pass(pid_t tid);
+  // false: lets all pass and watches nothing, until true. Call it around a stop of djtap (SIGTSTP),
+  // which would hold all up.
+  void set_watching(bool watches);
   // How many have passed by themselves since the last call.
   uint32_t take_missed();
 

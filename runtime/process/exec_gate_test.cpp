@@ -25,8 +25,8 @@ class Gate : public testing::Test {
     if (!gate.ok()) GTEST_SKIP() << gate.error().message;
     gate_ = gate.take();
   }
-  // Executes it in a process that is no child of this one.
-  Victim execute() const { return Victim({"sh", "-c", path_ + "; :"}); }
+  // Executes it in a process that does not descend from this one.
+  Victim execute() const { return Victim({"sh", "-c", "(sleep 0.1; " + path_ + "; :) & exit"}); }
   // Who waits, within five seconds.
   std::optional<pid_t> wait() const {
     pollfd bell = {gate_->fd(), POLLIN, 0};
@@ -74,6 +74,22 @@ TEST_F(Gate, AllPassWhenItGoes) {
   Victim second = execute();
   gate_.reset();
   EXPECT_EQ(victim.line(), "runs");
+  EXPECT_EQ(second.line(), "runs");
+}
+
+TEST_F(Gate, AllPassWhileItDoesNotWatch) {
+  Victim first = execute();
+  ASSERT_TRUE(wait());
+  gate_->set_watching(false);
+  EXPECT_EQ(first.line(), "runs");
+  EXPECT_EQ(execute().line(), "runs");
+  EXPECT_FALSE(gate_->next());
+  gate_->set_watching(true);
+  usleep(500'000);
+  Victim second = execute();
+  const std::optional<pid_t> tid = wait();
+  ASSERT_TRUE(tid);
+  gate_->let_pass(*tid);
   EXPECT_EQ(second.line(), "runs");
 }
 

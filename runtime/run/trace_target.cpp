@@ -127,7 +127,10 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
     if (is_readable(first_end)) tracing.host_probes.run_first_end(tracing.drain);
     return events + (soon ? 1 : 0);
   };
-  actions.stopped = [&](bool now) { session.let_wait(!now); };
+  actions.stopped = [&, gate = tracing.prepared.target.gate.get()](bool now) {
+    session.let_wait(!now);
+    if (gate != nullptr) gate->set_watching(!now);
+  };
   bool time_is_up = false;
   add_ends(tracing, steering, time_is_up, actions);
   return run_loop(actions);

@@ -9,7 +9,7 @@ import time
 
 import pytest
 
-from support import run
+from support import paths, process, run
 from support.paths import victim
 
 WAITING = r"^djtap: no process runs .*; waiting for one$"
@@ -187,6 +187,26 @@ def test_killed(own, program):
         tracer.signal(signal.SIGKILL)
         out, _ = shell.communicate(timeout=run.PATIENCE)
     assert len(re.findall("^work calls: 4$", out, re.M)) == 40, out
+
+
+@as_root
+def test_stopped(own, program):
+    """While djtap is stopped (Ctrl-Z), others execute the file as ever."""
+    file = own("count")
+    job = program(paths.PYTHON, "-c", run.JOB, *run.command(["-e", counting(file)]))
+    tracer = int(job.wait_for(r"tracer: (\d+)\n").group(1))
+    job.wait_for(WAITING)
+    calls = calls_in(loop(file, 1))
+    os.kill(tracer, signal.SIGTSTP)
+    while process.status_field(tracer, "State")[0] != "T":
+        time.sleep(0.01)
+    assert calls_in(loop(file, 1)) > 0
+    os.kill(tracer, signal.SIGCONT)
+    time.sleep(1)
+    calls += calls_in(loop(file, 1))
+    os.kill(tracer, signal.SIGINT)
+    result = job.finish()
+    assert result.globals["n"] == calls and len(result.array("p")) == 4, result
 
 
 @as_root

@@ -190,23 +190,12 @@ def test_code_that_the_loader_is_about_to_change(djtap, tmp_path):
     assert result.globals == {"n": 0, "m": 1} and "text relocations" in result.stderr, result
 
 
-# A shell's job: a process group of its own, whose parent is of the same session (others are not stopped by SIGTSTP).
-JOB = """import os, sys
-pid = os.fork()
-if pid == 0:
-    os.setpgid(0, 0)
-    os.execv(sys.argv[1], sys.argv[1:])
-os.write(2, b"tracer: %d\\n" % pid)
-os.waitpid(pid, 0)
-"""
-
-
 @pytest.mark.parametrize("number", [signal.SIGTSTP, signal.SIGSTOP], ids=["Ctrl-Z", "stopped"])
 def test_the_loader_does_not_wait_for_a_djtap_that_is_stopped(program, number):
     """What it opens meanwhile is probed when djtap goes on. Of a SIGSTOP it knows as djtap uses no processor time."""
     target = program(victim("plugin"), LIBRARY)
     target.wait_for("pid: ")
-    job = program(paths.PYTHON, "-c", JOB, paths.DJTAP, "--probes", "-e", 'probe func("lib_work")?, func("main") { n++ }', "-p", str(target.pid))
+    job = program(paths.PYTHON, "-c", run.JOB, paths.DJTAP, "--probes", "-e", 'probe func("lib_work")?, func("main") { n++ }', "-p", str(target.pid))
     tracer = int(job.wait_for(r"tracer: (\d+)\n").group(1))
     job.wait_for(r"main.*\[OPTIMIZED")
     os.kill(tracer, number)

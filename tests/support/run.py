@@ -177,6 +177,17 @@ def decode(data):
     return data.decode("utf8", errors="replace")
 
 
+# A shell's job: a process group of its own, whose parent is of the same session (others are not stopped by SIGTSTP).
+JOB = """import os, sys
+pid = os.fork()
+if pid == 0:
+    os.setpgid(0, 0)
+    os.execv(sys.argv[1], sys.argv[1:])
+os.write(2, b"tracer: %d\\n" % pid)
+os.waitpid(pid, 0)
+"""
+
+
 class Background:
     """A program that runs while the test does something; its output is collected as it comes."""
 
