@@ -23,7 +23,6 @@
 namespace dj {
 namespace {
 
-constexpr uint64_t kPatienceNs = 2'000'000'000;
 constexpr int kRoundMs = 100;  // between looks at the clock and at the files
 
 // A file by what it is, not by its name: device and inode.
@@ -59,6 +58,7 @@ struct ExecGate::Watch {
     uint64_t since_ns;
     bool is_taken = false;  // next() has returned it
   };
+  uint64_t patience_ns = 0;
   int group = -1, bell = -1;
   std::vector<WatchedFile> files;
   std::mutex mutex;  // of all below and of the questions that are read
@@ -121,7 +121,7 @@ void ExecGate::Watch::read_events() {
 void ExecGate::Watch::answer_late() {
   const std::lock_guard lock(mutex);
   std::erase_if(waiting, [this](const Waiting& one) {
-    if (now_ns() - one.since_ns < kPatienceNs) return false;
+    if (now_ns() - one.since_ns < patience_ns) return false;
     answer(one);
     if (!one.is_taken) missed++;
     return true;
@@ -150,8 +150,10 @@ void ExecGate::Watch::run() {
 
 ExecGate::ExecGate(std::unique_ptr<Watch> watch) : watch_(std::move(watch)) {}
 
-Result<std::unique_ptr<ExecGate>> ExecGate::open(const std::vector<std::string>& files) {
+Result<std::unique_ptr<ExecGate>> ExecGate::open(const std::vector<std::string>& files,
+                                                 uint64_t patience_ns) {
   auto watch = std::make_unique<Watch>();
+  watch->patience_ns = patience_ns;
   constexpr unsigned kHow =
       FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_TID | FAN_UNLIMITED_QUEUE;
   watch->group = fanotify_init(kHow, O_RDONLY | O_CLOEXEC | O_LARGEFILE);

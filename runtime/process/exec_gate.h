@@ -4,6 +4,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,17 +16,20 @@ namespace dj {
 
 class ExecGate {
  public:
-  // Watches `files` (paths as djtap sees them) from now on, and what replaces them. Fails with
-  // Permission where djtap lacks the right, and with Other where the kernel has no such events.
-  static Result<std::unique_ptr<ExecGate>> open(const std::vector<std::string>& files);
+  // Watches `files` (paths as djtap sees them) from now on, and what replaces them. patience_ns: a
+  // thread that waits longer passes by itself; in a session, while djtap compiles, it may take
+  // seconds. Fails with Permission where djtap lacks the right, and with Other where the kernel has
+  // no such events.
+  static Result<std::unique_ptr<ExecGate>> open(const std::vector<std::string>& files,
+                                                uint64_t patience_ns = 10'000'000'000);
   ExecGate(const ExecGate&) = delete;
   // Lets all pass. When djtap dies, the kernel does so.
   ~ExecGate();
 
   // Readable (poll) when next() returns a thread.
   int fd() const;
-  // Returns a thread that waits in execve(); empty: none waits. A thread that waits longer than two
-  // seconds passes by itself. What descends from djtap passes at once: djtap may wait for it.
+  // Returns a thread that waits in execve(); empty: none waits. What descends from djtap passes at
+  // once: djtap may wait for it.
   std::optional<pid_t> next();
   // Lets a thread pass that next() has returned.
   void let_pass(pid_t tid);

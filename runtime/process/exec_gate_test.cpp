@@ -21,7 +21,7 @@ class Gate : public testing::Test {
  protected:
   void SetUp() override {
     std::filesystem::copy_file(compile_victim(kSpeaks), path_);
-    Result<std::unique_ptr<ExecGate>> gate = ExecGate::open({path_});
+    Result<std::unique_ptr<ExecGate>> gate = ExecGate::open({path_}, 2'000'000'000);
     if (!gate.ok()) GTEST_SKIP() << gate.error().message;
     gate_ = gate.take();
   }
