@@ -14,7 +14,6 @@
 #include "runtime/output/messages.h"
 #include "runtime/process/child_wait.h"
 #include "runtime/process/exec_tracee.h"
-#include "runtime/process/file_reader.h"
 #include "runtime/process/named_processes.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/rights.h"
@@ -48,7 +47,7 @@ void take_running(const std::vector<std::string>& files, const TargetChoices& ch
       warn_of_unprobed(pid, may.error());
       continue;
     }
-    read_found_names_as(reader_of(pid));
+    find_names_as(pid);
     Result<TracedProcess> process = open_process(pid, choices.trusted, choices.writable_text);
     if (process.ok()) {
       found.process.emplace(process.take());
@@ -116,6 +115,7 @@ Status check_equal_rights(int pid, bool trusted) {
 
 Result<FoundTarget> find_everywhere(const std::vector<std::string>& files,
                                     const TargetChoices& choices, std::optional<double> seconds) {
+  forget_target_files();
   FoundTarget found;
   found.is_everywhere = true;
   found.trusted = choices.trusted;
@@ -134,7 +134,7 @@ Result<FoundTarget> find_everywhere(const std::vector<std::string>& files,
                              names_of(files), gate.error().message),
                  gate.error().kind};
   DJ_TRY(TracedProcess process, await_exec(files, *found.gate, choices.trusted, seconds));
-  read_found_names_as(reader_of(process.pid));
+  find_names_as(process.pid);
   if (choices.writable_text) trust_writable(process.modules);
   found.process.emplace(std::move(process));
   return found;

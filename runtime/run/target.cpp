@@ -59,12 +59,12 @@ void warn_of_lost_files(pid_t pid) {
   for (const LostFile& file : lost_files(pid)) report_warning("DJ4904", lost_file_text(pid, file));
 }
 
-void find_names_as(pid_t pid) {
+}  // namespace
+
+void find_names_as(int pid) {
   read_found_names_as(reader_of(pid));
   set_targets_root_name(root_name_of(pid));
 }
-
-}  // namespace
 
 Result<ForkedChild> fork_target(const std::vector<std::string>& command,
                                 const sigset_t& child_mask) {

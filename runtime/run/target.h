@@ -31,6 +31,9 @@ Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
                                 const sigset_t& child_mask,
                                 std::optional<Result<ForkedChild>> child = std::nullopt);
 
+// Finds files from here on by the names that the process has for them.
+void find_names_as(int pid);
+
 // Looks at a running process. trusted: djtap may have more rights than it. Fails as
 // TracedProcess::open() and check_rights() do.
 Result<TracedProcess> open_process(int pid, bool trusted, bool writable_text);
