@@ -20,7 +20,8 @@ def says(djtap, expressions, point="begin"):
     result = djtap("-e", script, "-c", victim("args"))
     match = re.search(r"^<<\n(.*)^>>$", result.stdout, re.M | re.S)
     assert result.returncode == 0 and "ERROR" not in result.stderr and match, result
-    return match.group(1).split("\n")[:-1]
+    # What the program prints meanwhile may come in between.
+    return [line for line in match.group(1).split("\n")[:-1] if not re.fullmatch(r"(list|text|bits|table|negative_byte|unsigned_short|string|head): -?\d+", line)]
 
 
 def quoted(text):

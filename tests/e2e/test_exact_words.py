@@ -35,7 +35,7 @@ else         an item of the script: probe begin { println(1) }
 
 def test_a_program_is_missing():
     script = f'probe process("{victim("count")}").function("work") {{ n++ }}'
-    assert errors("-e", script) == ["error[DJ3006]: the script probes a program, but there is none: give -c 'command' or -p PID"]
+    assert errors("--dry-run", "-e", script) == ["error[DJ3006]: the script probes a program, but there is none: give -c 'command' or -p PID"]
 
 
 LUA = {
