@@ -13,6 +13,10 @@ from support import paths, run
 from support.paths import victim
 
 
+# What the program prints meanwhile may come in between.
+PRINTED = re.compile(r"(list|text|bits|table|negative_byte|unsigned_short|string|head): -?\d+")
+
+
 def says(djtap, expressions, point="begin"):
     """The texts that expressions have in a script, computed at one hit of `point`."""
     body = " ".join(f'println({each})' for each in expressions)
@@ -20,8 +24,7 @@ def says(djtap, expressions, point="begin"):
     result = djtap("-e", script, "-c", victim("args"))
     match = re.search(r"^<<\n(.*)^>>$", result.stdout, re.M | re.S)
     assert result.returncode == 0 and "ERROR" not in result.stderr and match, result
-    # What the program prints meanwhile may come in between.
-    return [line for line in match.group(1).split("\n")[:-1] if not re.fullmatch(r"(list|text|bits|table|negative_byte|unsigned_short|string|head): -?\d+", line)]
+    return [line for line in match.group(1).split("\n")[:-1] if not PRINTED.fullmatch(line)]
 
 
 def quoted(text):
