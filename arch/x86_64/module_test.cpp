@@ -44,6 +44,17 @@ TEST(Module, DecodesUpToDataBetweenInstructions) {
   }
 }
 
+// Each place in a gap between functions where code may begin is decoded to the gap's end.
+TEST(Module, TakesNoMemoryForWhatItDoesNotDecode) {
+  constexpr const char* kNoInstruction = "0x06";
+  const test::Victim v = victim(std::string("ret; .fill 4000000, 1, ") + kNoInstruction);
+  const Module module(v.text);
+  const uint64_t begin = v.symbols.at("f");
+  const Function function = module.decode({begin, begin + 4'000'000});
+  EXPECT_EQ(function.insns.size(), 1u);
+  EXPECT_LE(function.insns.capacity(), 4096u);
+}
+
 TEST(Module, KnowsTheMiddlesOfInstructions) {
   const test::Victim v = victim("mov $1,%eax; jmp 1f; .long 0x53053053; 1: jmp 2f; 2: ret");
   const Module module(v.text);

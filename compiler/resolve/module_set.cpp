@@ -6,6 +6,7 @@
 #include <glob.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <set>
 
@@ -76,6 +77,11 @@ std::optional<uint64_t> ModuleSet::bias(size_t i) const {
     }
   }
   return std::nullopt;
+}
+
+bool ModuleSet::has_one_of(const std::vector<size_t>& objects) const {
+  return !has_target_ ||
+         std::ranges::any_of(objects, [this](size_t object) { return bias(object).has_value(); });
 }
 
 std::optional<size_t> ModuleSet::loader() const {

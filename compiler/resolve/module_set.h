@@ -33,6 +33,8 @@ class ModuleSet {
   const std::vector<MappedFile>& mapped() const { return mapped_; }
   // Where object i stands in memory: run-time address minus the file's. None: nowhere.
   std::optional<uint64_t> bias(size_t i) const;
+  // Whether the target runs one of these objects or has mapped it. Without a target: true.
+  bool has_one_of(const std::vector<size_t>& objects) const;
   const TypePrinters* printers() const { return printers_; }
   const std::string& path(size_t i) const { return paths_[i]; }
   std::string base_name(size_t i) const;  // behind the last '/'

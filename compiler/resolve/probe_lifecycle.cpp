@@ -60,43 +60,36 @@ void find_children(PointQuery& query, bool begin, std::vector<Site>& sites) {
                    });
 }
 
-// What process("file") means: a program, or an object of the target that is none.
-struct MeantFiles {
-  std::vector<std::string> programs;  // empty: any program, which has the object
-  bool is_here = false;               // the target runs or has mapped one of the files
-};
-
-MeantFiles meant_files(const ModuleSet& modules, const std::vector<size_t>& objects) {
-  MeantFiles meant;
-  meant.is_here = !modules.has_target();
-  bool is_library = false;
+// The programs that process("file") means. Empty: all that have mapped the file, a library.
+std::vector<std::string> meant_programs(const ModuleSet& modules,
+                                        const std::vector<size_t>& objects) {
+  std::vector<std::string> programs;
   for (const size_t object : objects) {
-    const bool is_mapped = modules.bias(object).has_value();
-    meant.is_here = meant.is_here || is_mapped;
-    is_library = is_library || (is_mapped && object != 0);
-    meant.programs.push_back(modules.path(object));
+    const bool is_library = object != 0 && modules.bias(object).has_value();
+    if (is_library) return {};
+    programs.push_back(modules.path(object));
   }
-  if (is_library) meant.programs.clear();
-  return meant;
+  return programs;
 }
 
 void find_process_change(PointQuery& query, PointMeaning& meaning) {
   const ast::Component& process = query.point.components[0];
-  MeantFiles files{{}, true};
+  HostProbe host;
+  bool is_here = true;
   if (std::holds_alternative<std::string>(process.argument)) {
     const size_t before = query.diags.error_count();
-    files = meant_files(query.modules, query.modules.process(query.text(process),
-                                                             process.argument_span, query.diags));
+    const std::vector<size_t> objects =
+        query.modules.process(query.text(process), process.argument_span, query.diags);
     if (query.diags.error_count() != before) {
       return;
     }
+    host.programs = meant_programs(query.modules, objects);
+    is_here = query.modules.has_one_of(objects);
   }
-  HostProbe host;
-  host.programs = std::move(files.programs);
   host.when = query.component("begin") ? When::ProcessBegin : When::ProcessEnd;
   host.text = to_string(query.point);
   meaning.host = host;
-  if (!files.is_here) return;
+  if (!is_here) return;
   const bool begin = host.when == When::ProcessBegin;
   find_children(query, begin, meaning.sites);
   // One that is killed, or executes another program, never comes to its _exit().

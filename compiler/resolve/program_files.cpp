@@ -8,7 +8,7 @@
 
 namespace dj {
 
-std::vector<std::string> program_files(const Program& program) {
+std::vector<std::string> program_files(const Program& program, Named named) {
   ModuleSet objects{TargetFiles{}};
   Diags silent;  // resolve() will say what is wrong
   std::vector<std::string> files;
@@ -17,6 +17,7 @@ std::vector<std::string> program_files(const Program& program) {
       const ast::Component& first = point.components.front();
       const auto* name = std::get_if<std::string>(&first.argument);
       if (first.name != "process" || name == nullptr) continue;
+      if (named == Named::Exactly && has_wildcard(*name)) continue;
       for (const size_t object : objects.process(*name, point.span, silent)) {
         const std::string& path = objects.path(object);
         if (std::ranges::find(files, path) == files.end()) files.push_back(path);

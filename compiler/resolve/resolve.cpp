@@ -113,7 +113,9 @@ class Resolver {
     const bool dlopened = modules_.first_new() > 0;  // most points mean nothing in these objects
     PointQuery query{point, modules_, diags, dlopened || optional};
     PointMeaning meaning;
-    kind->find(query, meaning);
+    const bool is_elsewhere = searches_other_program(query);
+    if (is_elsewhere) query.optional = true;
+    if (!is_elsewhere) kind->find(query, meaning);
     plan_.awaits_objects = plan_.awaits_objects || may_come_later(point);
     if (meaning.host && !dlopened) {
       add_host(id, meaning, point);

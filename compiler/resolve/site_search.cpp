@@ -114,6 +114,19 @@ const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t add
   return nullptr;
 }
 
+bool searches_other_program(const PointQuery& query) {
+  constexpr std::string_view kInOtherObjects[] = {"library", "thread", "syscall", "absolute"};
+  const ast::Component& process = query.point.components.front();
+  const auto* name = std::get_if<std::string>(&process.argument);
+  if (process.name != "process" || name == nullptr) return false;
+  if (std::ranges::none_of(kInOtherObjects,
+                           [&](std::string_view each) { return query.component(each) != nullptr; }))
+    return false;
+  Diags hidden;  // the search reports a file that is not there
+  const std::vector<size_t> objects = query.modules.process(*name, process.argument_span, hidden);
+  return !objects.empty() && !query.modules.has_one_of(objects);
+}
+
 std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& pattern, Span span) {
   if (query.modules.is_kernel() && query.point.components[0].name != "process")
     return kernel_objects(query, pattern, span);

@@ -19,6 +19,11 @@ const char* refusal(const ObjectFile& elf, std::string_view symbol, uint64_t add
 // a report.
 std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& pattern, Span span);
 
+// Whether the point searches objects of a program that the target does not run: those of
+// process("file").library("lib"), .thread, .syscall or .absolute. Then nothing of the target is
+// meant; a process that executes the file is searched when it joins the session.
+bool searches_other_program(const PointQuery& query);
+
 // The site of a whole function, which is named by its symbol only.
 Site function_site(size_t module, const Module& file, const CodeFunction& function, SiteKind kind);
 // Site::function, or what it would be by the symbol: names of C++ take a microsecond each, and most

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/debuginfo/call_frames.h"
+#include "compiler/resolve/program_files.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stages/stack_info.h"
 #include "runtime/patch/hooks.h"
@@ -154,12 +155,11 @@ void JoinedProcesses::poll() {
 
 std::vector<std::string> JoinedProcesses::never_seen() const {
   std::vector<std::string> missing;
-  for (const PlanModule& module : compiled_.plan.modules) {
+  for (const std::string& path : program_files(compiled_.program, Named::Exactly)) {
     const auto has_it = [&](const Known& known) {
-      return std::ranges::any_of(known.files,
-                                 [&](const auto& file) { return file.first == module.path; });
+      return std::ranges::any_of(known.files, [&](const auto& file) { return file.first == path; });
     };
-    if (std::ranges::none_of(known_, has_it)) missing.push_back(module.path);
+    if (std::ranges::none_of(known_, has_it)) missing.push_back(path);
   }
   return missing;
 }

@@ -6,6 +6,7 @@ import re
 import shutil
 import signal
 import subprocess
+import tempfile
 import time
 
 import pytest
@@ -14,7 +15,6 @@ from support import paths, process, run
 from support.paths import victim
 
 WAITING = r"^djtap: no process runs .*; waiting for one$"
-NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
 
 def may_watch():
@@ -29,23 +29,15 @@ def may_watch():
     return marked == 0
 
 
-as_root = pytest.mark.skipif(not may_watch(), reason="only root sees who executes a file (fanotify)")
+as_root = pytest.mark.skipif(not may_watch(), reason="the kernel gives this user no permission events (fanotify): only root, and not in every sandbox")
 
 
 @pytest.fixture
-def own(tmp_path_factory):
-    """own(name): a victim that no other test runs, which any user may execute."""
-    folders = []
-
-    def copy(name):
-        folder = subprocess.run(["mktemp", "-d", "/var/tmp/djtap-test-XXXXXX"], capture_output=True, text=True, check=True).stdout.strip()
+def own():
+    """own(name): a victim that no other test runs, which any user may execute; pytest's folders are its user's."""
+    with tempfile.TemporaryDirectory(prefix="djtap-test-", dir="/var/tmp") as folder:
         os.chmod(folder, 0o755)
-        folders.append(folder)
-        return shutil.copy2(victim(name), folder)
-
-    yield copy
-    for folder in folders:
-        shutil.rmtree(folder)
+        yield lambda name: shutil.copy2(victim(name), folder)
 
 
 def counting(file):
@@ -184,7 +176,7 @@ def test_processes_with_fewer_rights(own, background):
     for options, told in [([], 0), (["--trust-target"], 1)]:
         tracer = background(*options, "-e", counting(file))
         tracer.wait_for(WAITING)
-        theirs = subprocess.run([file, "3"], capture_output=True, text=True, timeout=run.PATIENCE, check=True, **NOBODY)
+        theirs = subprocess.run([file, "3"], capture_output=True, text=True, timeout=run.PATIENCE, check=True, **run.NOBODY)
         calls = calls_in(loop(file, 1)) + told * calls_in(theirs.stdout)
         result = end(tracer)
         assert result.globals["n"] == calls, result

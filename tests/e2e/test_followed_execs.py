@@ -17,7 +17,6 @@ from support import paths, run
 from support.paths import victim
 
 COUNT = victim("count")
-NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 
 
 def counting(program=COUNT):
@@ -132,6 +131,24 @@ def test_processes_begin_and_end(djtap):
     assert sorted(lives.values()) == sorted([of_true, of_true, [("begin", "bash"), ("end", "bash")]]), result
 
 
+POINTS = ["begin", "end", "thread.begin", "thread.end", "syscall", "syscall.return", 'plt("*")', 'function("work")', 'function("*")',
+          'library("libc.so.6").function("printf")', 'library("libc.so.6").function("malloc").return', 'library("libc.so.6").plt("*")']
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_points_of_a_program_mean_its_processes(djtap_once, tmp_path, point):
+    """Wherever the place lies: another program that has the same libraries, threads and functions is not meant."""
+    own = shutil.copy2(COUNT, tmp_path / "own")
+    script = f'probe process("{own}").{point} {{ n[execname()]++ }}'
+    result = djtap_once("-e", script, "-c", f"sh -c '{COUNT} 1; {own} 1; :'")
+    assert result.returncode == 0 and [name for name, _ in result.array("n")] == ['"own"'], result
+    exact = {"begin": "1", "end": "1", "thread.begin": "4", "thread.end": "4", 'function("work")': "4"}
+    assert result.array("n")[0][1] == exact.get(point, result.array("n")[0][1]), result
+    never = djtap_once("-e", script, "-c", f"{COUNT} 1")
+    assert never.returncode == 0 and not never.array("n"), never
+    assert f"DJ5916]: no process of the session has executed {own}" in never.stderr, never
+
+
 def test_programs_begin_and_end(djtap):
     """process("file") means those that run the file."""
     result = djtap("-e", TIMES.format('("sed")'), "-c", "sh -c '/bin/true; sed -n 1p /dev/null; sed -n 1p /dev/null; exec sed -n 1p /dev/null'")
@@ -185,7 +202,7 @@ def test_setuid_programs_keep_their_rights(open_folder):
     if os.statvfs(own).f_flag & os.ST_NOSUID:
         pytest.skip("no setuid programs here")
     words = [paths.DJTAP, "--no-cache", "-e", 'probe func("getenv") { n++ }', "-c", f"sh -c '{own} -u; true'"]
-    told = subprocess.run(words, capture_output=True, text=True, timeout=run.PATIENCE, check=False, cwd="/", **NOBODY)
+    told = subprocess.run(words, capture_output=True, text=True, timeout=run.PATIENCE, check=False, cwd="/", **run.NOBODY)
     assert told.returncode == 0 and told.stdout.startswith("0\n"), told
     assert f"{own} is executed without probes" in told.stderr and told.stderr.count("DJ5915") == 1, told
 

@@ -188,6 +188,10 @@ os.waitpid(pid, 0)
 """
 
 
+# Who may do nothing: options of subprocess.Popen.
+NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
+
+
 class Background:
     """A program that runs while the test does something; its output is collected as it comes."""
 
