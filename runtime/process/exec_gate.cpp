@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread of djtap does nothing but read events and answer those that nobody else answers in time:
-// a process whose event has no answer hangs.
+// A thread reads the kernel's questions, and answers those that the session leaves without an
+// answer for too long: a process whose question has no answer hangs.
 #include "runtime/process/exec_gate.h"
 
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/fanotify.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,6 +16,7 @@
 #include <thread>
 #include <utility>
 
+#include "runtime/process/file_number.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/session_processes.h"
 
@@ -25,16 +25,8 @@ namespace {
 
 constexpr int kRoundMs = 100;  // between looks at the clock and at the files
 
-// A file by what it is, not by its name: device and inode.
-using FileNumber = std::pair<dev_t, ino_t>;
-
-FileNumber number_of(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) != 0) return {};
-  return {info.st_dev, info.st_ino};
-}
-
-// Also where nothing is known of the thread.
+// Whether djtap has started the thread's process, or a process above it. True if the thread has no
+// number here: djtap could not trace it.
 bool descends_from_djtap(pid_t pid) {
   constexpr int kMostAncestors = 100;  // numbers may be given anew meanwhile
   for (int i = 0; i < kMostAncestors && pid != getpid(); ++i) {
@@ -49,7 +41,7 @@ bool descends_from_djtap(pid_t pid) {
 struct ExecGate::Watch {
   struct WatchedFile {
     std::string path;
-    std::pair<dev_t, ino_t> marked;
+    std::optional<FileNumber> marked;  // empty: watch it at the next look
   };
   // A thread in execve(). event: descriptor by which the kernel knows the question, to be closed.
   struct Waiting {
@@ -61,7 +53,7 @@ struct ExecGate::Watch {
   uint64_t patience_ns = 0;
   int group = -1, bell = -1;
   std::vector<WatchedFile> files;
-  std::mutex mutex;  // of all below and of the questions that are read
+  std::mutex mutex;  // guards all members below, and reading questions
   bool is_watching = true;
   std::list<Waiting> waiting;
   uint32_t missed = 0;
@@ -87,7 +79,7 @@ ExecGate::Watch::~Watch() {
 }
 
 Status ExecGate::Watch::mark(WatchedFile& file) {
-  file.marked = number_of(file.path);
+  file.marked = file_number(file.path);
   if (fanotify_mark(group, FAN_MARK_ADD, FAN_OPEN_EXEC_PERM, AT_FDCWD, file.path.c_str()) == 0)
     return ok_status();
   return os_error("cannot watch who executes " + file.path);
@@ -128,14 +120,13 @@ void ExecGate::Watch::answer_late() {
   });
 }
 
-// A package's upgrade puts another file at the path. One that cannot be marked is let be.
+// A package's upgrade puts another file at the path. A file that fails to be marked is not watched.
 void ExecGate::Watch::mark_replaced() {
   const std::lock_guard lock(mutex);
   if (!is_watching) return;
   for (WatchedFile& file : files) {
-    const FileNumber now = number_of(file.path);
-    const bool is_new = now != FileNumber() && now != file.marked;
-    if (is_new) static_cast<void>(mark(file));
+    const std::optional<FileNumber> now = file_number(file.path);
+    if (now && now != file.marked) static_cast<void>(mark(file));
   }
 }
 
@@ -194,7 +185,7 @@ void ExecGate::set_watching(bool watches) {
   {
     const std::lock_guard lock(watch_->mutex);
     watch_->is_watching = watches;
-    for (Watch::WatchedFile& file : watch_->files) file.marked = {};  // mark_replaced() marks it
+    for (Watch::WatchedFile& file : watch_->files) file.marked.reset();
     if (watches) return;
     fanotify_mark(watch_->group, FAN_MARK_FLUSH, 0, AT_FDCWD, nullptr);
     for (const Watch::Waiting& one : watch_->waiting) watch_->answer(one);

@@ -23,7 +23,7 @@ class ExecGate {
   static Result<std::unique_ptr<ExecGate>> open(const std::vector<std::string>& files,
                                                 uint64_t patience_ns = 10'000'000'000);
   ExecGate(const ExecGate&) = delete;
-  // Lets all pass. When djtap dies, the kernel does so.
+  // Lets all threads pass. When djtap dies, the kernel does so.
   ~ExecGate();
 
   // Readable (poll) when next() returns a thread.
@@ -33,10 +33,10 @@ class ExecGate {
   std::optional<pid_t> next();
   // Lets a thread pass that next() has returned.
   void let_pass(pid_t tid);
-  // false: lets all pass and watches nothing, until true. Call it around a stop of djtap (SIGTSTP),
-  // which would hold all up.
+  // With false, lets all threads pass and watches no file; with true, watches again. Call it around
+  // a stop of djtap (SIGTSTP), which would hold the threads up.
   void set_watching(bool watches);
-  // How many have passed by themselves since the last call.
+  // Returns how many threads have passed by themselves since the last call.
   uint32_t take_missed();
 
  private:

@@ -33,6 +33,16 @@ class Gate : public testing::Test {
     poll(&bell, 1, 5000);
     return gate_->next();
   }
+  // Expects that who executes it now waits, and runs when it may pass.
+  void expect_wait() {
+    Victim victim = execute();
+    const std::optional<pid_t> tid = wait();
+    ASSERT_TRUE(tid);
+    EXPECT_NE(*tid, victim.pid());  // it is the shell's child
+    EXPECT_FALSE(gate_->next());
+    gate_->let_pass(*tid);
+    EXPECT_EQ(victim.line(), "runs");
+  }
   const std::string& path() const { return path_; }
   std::unique_ptr<ExecGate> gate_;
 
@@ -42,13 +52,7 @@ class Gate : public testing::Test {
 };
 
 TEST_F(Gate, AThreadWaitsUntilItMayPass) {
-  Victim victim = execute();
-  const std::optional<pid_t> tid = wait();
-  ASSERT_TRUE(tid);
-  EXPECT_NE(*tid, victim.pid());  // of the shell's child
-  EXPECT_FALSE(gate_->next());
-  gate_->let_pass(*tid);
-  EXPECT_EQ(victim.line(), "runs");
+  expect_wait();
   EXPECT_EQ(gate_->take_missed(), 0u);
 }
 
@@ -86,22 +90,14 @@ TEST_F(Gate, AllPassWhileItDoesNotWatch) {
   EXPECT_FALSE(gate_->next());
   gate_->set_watching(true);
   usleep(500'000);
-  Victim second = execute();
-  const std::optional<pid_t> tid = wait();
-  ASSERT_TRUE(tid);
-  gate_->let_pass(*tid);
-  EXPECT_EQ(second.line(), "runs");
+  expect_wait();
 }
 
 TEST_F(Gate, WhatReplacesTheFileIsWatched) {
   std::filesystem::copy_file(path(), path() + ".new");
   std::filesystem::rename(path() + ".new", path());
   usleep(500'000);  // five looks at the file
-  Victim victim = execute();
-  const std::optional<pid_t> tid = wait();
-  ASSERT_TRUE(tid);
-  gate_->let_pass(*tid);
-  EXPECT_EQ(victim.line(), "runs");
+  expect_wait();
 }
 
 TEST(ExecGate, AFileThatIsNotThereCannotBeWatched) {

@@ -2,18 +2,17 @@
 // Reads /proc/PID/comm, /proc/PID/exe and /proc/PID/maps of all processes.
 #include "runtime/process/named_processes.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 #include <fstream>
 #include <functional>
 #include <iterator>
 #include <set>
 #include <utility>
 
+#include "runtime/process/file_number.h"
 #include "runtime/process/process.h"
 #include "runtime/process/session_processes.h"
 
@@ -31,15 +30,7 @@ std::string comm_of(pid_t pid) {
   return text;
 }
 
-// Of a program that was replaced, too. Empty: djtap may not know, or the process has no program.
-std::string program_of(pid_t pid) {
-  std::error_code error;
-  std::string path =
-      std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
-  constexpr std::string_view kDeleted = " (deleted)";
-  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
-  return path.substr(path.rfind('/') + 1);
-}
+std::string base_name(const std::string& path) { return path.substr(path.rfind('/') + 1); }
 
 std::set<pid_t> djtap_and_ancestors() {
   std::set<pid_t> found;
@@ -86,19 +77,10 @@ NamedProcesses processes_where(const std::function<bool(pid_t)>& is_meant) {
   return found;
 }
 
-// Device and inode. Paths mean other files in a container.
-using FileNumber = std::pair<dev_t, ino_t>;
-
-std::optional<FileNumber> number_of(const std::string& path) {
-  struct stat info = {};
-  if (stat(path.c_str(), &info) != 0) return std::nullopt;
-  return FileNumber{info.st_dev, info.st_ino};
-}
-
 // Whether the process runs one of the files, or has mapped its code.
 bool has_file(pid_t pid, const std::set<FileNumber>& files) {
   const std::string process = "/proc/" + std::to_string(pid);
-  const std::optional<FileNumber> program = number_of(process + "/exe");
+  const std::optional<FileNumber> program = file_number(process + "/exe");
   if (!program) return false;
   if (files.contains(*program)) return true;
   const Result<std::vector<Mapping>> maps = read_maps(pid);
@@ -110,13 +92,14 @@ bool has_file(pid_t pid, const std::set<FileNumber>& files) {
 }  // namespace
 
 NamedProcesses find_named_processes(const std::string& name) {
-  return processes_where([&](pid_t pid) { return is_called(name, comm_of(pid), program_of(pid)); });
+  return processes_where(
+      [&](pid_t pid) { return is_called(name, comm_of(pid), base_name(program_path(pid))); });
 }
 
 NamedProcesses find_processes_of(const std::vector<std::string>& files) {
   std::set<FileNumber> numbers;
   for (const std::string& file : files) {
-    if (const std::optional<FileNumber> number = number_of(file)) numbers.insert(*number);
+    if (const std::optional<FileNumber> number = file_number(file)) numbers.insert(*number);
   }
   return processes_where([&](pid_t pid) { return has_file(pid, numbers); });
 }
@@ -125,7 +108,7 @@ std::vector<std::string> process_names() {
   std::set<std::string> known;
   const std::set<pid_t> own = djtap_and_ancestors();
   for (const pid_t pid : all_processes()) {
-    const std::string program = own.contains(pid) ? "" : program_of(pid);
+    const std::string program = own.contains(pid) ? "" : base_name(program_path(pid));
     if (program.empty()) continue;  // a thread of the kernel, or another user's process
     known.insert(program);
     known.insert(comm_of(pid));

@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <filesystem>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -22,6 +23,9 @@
 
 namespace dj {
 namespace {
+
+// Behind the names of files that were removed (proc(5)).
+constexpr std::string_view kDeleted = " (deleted)";
 
 std::string proc_path(pid_t pid, const std::string& rest) {
   return "/proc/" + (pid == 0 ? std::string("self") : std::to_string(pid)) + rest;
@@ -139,8 +143,15 @@ bool parse_mapping(std::string_view line, Mapping& m) {
 
 }  // namespace
 
+std::string program_path(pid_t pid) {
+  std::error_code error;
+  std::string path =
+      std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
+  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
+  return path;
+}
+
 void set_path(Mapping& m, std::string_view shown) {
-  constexpr std::string_view kDeleted = " (deleted)";
   m.deleted = m.inode != 0 && shown.ends_with(kDeleted);
   if (m.deleted) shown.remove_suffix(kDeleted.size());
   m.path = shown;

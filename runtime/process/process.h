@@ -33,6 +33,9 @@ Result<std::vector<Mapping>> read_maps(pid_t pid);
 std::vector<Mapping> parse_maps(const std::string& text);
 // Sets path and `deleted` of a mapping whose inode is set. shown: its name as the kernel shows it.
 void set_path(Mapping& mapping, std::string_view shown);
+// Returns the file of a process's program as the kernel shows it, without " (deleted)". Empty:
+// djtap may not know it, or the process has none.
+std::string program_path(pid_t pid);
 // Returns all modules that djtap can read, ascending; the vdso is one of them.
 Result<std::vector<MappedModule>> mapped_modules(pid_t pid);
 // Returns the modules of a process among its mappings `maps`.

@@ -30,10 +30,8 @@ pid_t parent_of(pid_t pid) {
 
 namespace {
 
-std::pair<uint64_t, uint64_t> program_of(pid_t id) {
-  struct stat info = {};
-  if (stat(("/proc/" + std::to_string(id) + "/exe").c_str(), &info) != 0) return {0, 0};
-  return {info.st_dev, info.st_ino};
+std::optional<FileNumber> program_of(pid_t id) {
+  return file_number("/proc/" + std::to_string(id) + "/exe");
 }
 
 bool is_alive(int pidfd) {
@@ -94,7 +92,7 @@ bool Served::has_no_more_rights(const Credentials& now) const {
   const bool may_change_user = (rights_.capabilities >> CAP_SETUID & 1) != 0;
   const bool same_user = now.uids == rights_.uids && now.gids == rights_.gids;
   const bool same_space = now.user_space == rights_.user_space;
-  return (same_user || may_change_user) && same_space && program_.second != 0 &&
+  return (same_user || may_change_user) && same_space && program_.has_value() &&
          (now.capabilities & ~rights_.capabilities) == 0;
 }
 

@@ -7,8 +7,9 @@
 
 #include <cstdint>
 #include <map>
-#include <utility>
+#include <optional>
 
+#include "runtime/process/file_number.h"
 #include "runtime/process/rights.h"
 
 namespace dj {
@@ -23,14 +24,13 @@ class Served {
   pid_t process_of(pid_t id);
 
  private:
-  using Program = std::pair<uint64_t, uint64_t>;  // device and inode of its file
   bool is_known(pid_t pid) const;
   bool is_session_process(pid_t pid) const;
   bool has_no_more_rights(const Credentials& now) const;
 
   pid_t target_;
   Rights rights_;
-  Program program_;
+  std::optional<FileNumber> program_;
   std::map<pid_t, int> known_;  // pidfds
 };
 

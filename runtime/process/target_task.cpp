@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <sstream>
 #include <string>
@@ -56,21 +55,11 @@ void read_ids(pid_t pid, abi::Task& task) {
   name.copy(task.name, std::min(sizeof task.name, name.empty() ? 0 : name.size() - 1));
 }
 
-// Without what the kernel says behind the name of a file that was removed.
-std::string read_program(pid_t pid) {
-  constexpr std::string_view kDeleted = " (deleted)";
-  std::error_code error;
-  std::string path =
-      std::filesystem::read_symlink("/proc/" + std::to_string(pid) + "/exe", error).string();
-  if (path.ends_with(kDeleted)) path.resize(path.size() - kDeleted.size());
-  return path;
-}
-
 }  // namespace
 
 TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
   told_->seen = pid;
-  told_->program = read_program(pid);
+  told_->program = program_path(pid);
   read_ids(pid, told_->task);
   told_->arguments = std::make_shared<const std::string>(read_text(pid, "cmdline"));
   std::string environment;

@@ -19,7 +19,7 @@
 #include "runtime/process/pid_space.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/session_processes.h"
-#include "runtime/run/running_programs.h"
+#include "runtime/run/give_up_rights.h"
 
 namespace dj {
 namespace {
@@ -109,27 +109,26 @@ void FollowedExecs::let_go(uint32_t number) {
   answer(number, abi::kExecFree);
 }
 
-// Who comes here has executed nothing of the session before, or has no part in it any more.
+// Follows the threads that wait at the gate.
 void FollowedExecs::look_at_gate() {
   if (gate_ == nullptr) return;
   while (const std::optional<int> tid = gate_->next()) {
-    Status may = check_equal_rights(*tid, trusted_);
-    if (may.ok()) {
-      Result<ExecTracee> thread = ExecTracee::seize(*tid);
-      if (thread.ok()) {
-        traced_.push_back({thread.take(), kNoWish, now_ns()});
-        leaves_();
-      } else {
-        may = thread.error();
-      }
-    }
+    const Status traced = trace(*tid);
     gate_->let_pass(*tid);
-    if (!may.ok())
-      warn_of_refused(fmt::format("the program of process {}", *tid), may.error().message);
+    if (!traced.ok())
+      warn_of_refused(fmt::format("the program of process {}", *tid), traced.error().message);
   }
   const uint32_t missed = gate_->take_missed();
   if (missed > 0)
-    warn_of_refused(counted(missed, "process"), "djtap was too busy to follow in time");
+    warn_of_refused(counted(missed, "program"), "djtap was too busy to follow in time");
+}
+
+Status FollowedExecs::trace(int tid) {
+  if (!trusted_) DJ_TRY_DO(check_rights(tid));
+  DJ_TRY(ExecTracee thread, ExecTracee::seize(tid));
+  traced_.push_back({std::move(thread), kNoWish, now_ns()});
+  leaves_();
+  return ok_status();
 }
 
 void FollowedExecs::look() {
@@ -147,8 +146,8 @@ void FollowedExecs::take_in(Traced& traced) {
   Result<Launched> launched = traced.thread.reach_start();
   Result<TracedProcess> process =
       launched.ok() ? TracedProcess::executed(launched.take()) : launched.error();
-  // Of a setuid program they are others than before.
-  Status joined = gate_ != nullptr ? check_equal_rights(pid, trusted_) : ok_status();
+  // A setuid program has other rights than the process had before.
+  Status joined = gate_ == nullptr || trusted_ ? ok_status() : check_rights(pid);
   if (joined.ok()) joined = process.ok() ? joined_.join(process.take()) : Status(process.error());
   if (joined.ok()) {
     followed_.insert(pid);

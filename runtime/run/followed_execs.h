@@ -44,12 +44,13 @@ class FollowedExecs {
  private:
   struct Traced {
     ExecTracee thread;
-    uint32_t wish;  // its number; kNoWish: nobody says it if the call fails
+    uint32_t wish;  // its number; kNoWish: the thread does not report a failed call
     uint64_t since_ns;
   };
   static constexpr uint32_t kNoWish = ~0u;
   void look();
   void look_at_gate();
+  Status trace(int tid);  // who waits at the gate
   void answer(uint32_t wish, abi::ExecState state) const;
   void follow(uint32_t number, const abi::ExecWish& wish);
   void let_go(uint32_t number);

@@ -121,16 +121,15 @@ std::optional<int> give_up_rights(const TargetChoices& target, const NeededFiles
   return fail(kExitAttach, kept->code, kept->message);
 }
 
-Status check_rights(pid_t pid) {
-  const Result<Rights> mine = rights_of(getpid()), theirs = rights_of(living_thread(pid));
+Status check_rights(pid_t id) {
+  const Result<Rights> mine = rights_of(getpid()), theirs = rights_of(living_thread(id));
   if (!mine.ok() || mine.value().capabilities == 0) return ok_status();
   if (!theirs.ok()) return theirs.error();
-  if (exceed(mine.value(), theirs.value()))
-    return Error{fmt::format("process {} has given up rights, or is another one, since djtap has "
-                             "looked at it; try again",
-                             pid),
-                 Fail::Permission};
-  return ok_status();
+  if (!exceed(mine.value(), theirs.value())) return ok_status();
+  return Error{fmt::format("process {} has fewer rights than djtap (user {}); --trust-target "
+                           "probes it",
+                           theirs.value().process, theirs.value().uids[0]),
+               Fail::Permission};
 }
 
 }  // namespace dj

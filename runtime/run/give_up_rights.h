@@ -38,9 +38,10 @@ std::optional<RightsKept> become_equal_of_target(const TargetChoices& target,
 // Calls become_equal_of_target(). If djtap cannot go on, tells why and returns the exit code.
 std::optional<int> give_up_rights(const TargetChoices& target, const NeededFiles& files);
 
-// Fails if djtap has more rights than the target: after give_up_rights() had looked, the process
-// has given up some, or another process has got its number. Call it when the target is open, unless
-// djtap trusts it.
-Status check_rights(pid_t pid);
+// Fails with Permission if djtap has more rights than the process of thread `id`, or belongs to
+// another user: djtap would believe what that user can write. That is so for processes other than
+// the one that give_up_rights() has looked at, and for that one if it has given up rights since.
+// Call it when the process is open, unless djtap trusts it.
+Status check_rights(pid_t id);
 
 }  // namespace dj

@@ -16,7 +16,7 @@
 #include "runtime/process/exec_tracee.h"
 #include "runtime/process/named_processes.h"
 #include "runtime/process/os_error.h"
-#include "runtime/process/rights.h"
+#include "runtime/run/give_up_rights.h"
 #include "runtime/run/target.h"
 
 namespace dj {
@@ -26,8 +26,8 @@ std::string names_of(const std::vector<std::string>& files) {
   return printable(fmt::format("{}", fmt::join(files, ", ")));
 }
 
-void warn_of_unprobed(int pid, const Error& error) {
-  report_warning("DJ5914", fmt::format("process {} is not probed: {}", pid, error.message));
+void warn_of_unprobed(const Error& error) {
+  report_warning("DJ5914", "a process is not probed: " + error.message);
 }
 
 // The first of the processes that can be probed becomes the target, the others are left for the
@@ -35,16 +35,10 @@ void warn_of_unprobed(int pid, const Error& error) {
 void take_running(const std::vector<std::string>& files, const TargetChoices& choices,
                   FoundTarget& found) {
   const NamedProcesses running = find_processes_of(files);
-  for (const Error& why : running.left_out)
-    report_warning("DJ5914", "a process is not probed: " + why.message);
+  for (const Error& why : running.left_out) warn_of_unprobed(why);
   for (const int pid : running.pids) {
     if (found.process) {
       found.more_pids.push_back(pid);
-      continue;
-    }
-    const Status may = check_equal_rights(pid, choices.trusted);
-    if (!may.ok()) {
-      warn_of_unprobed(pid, may.error());
       continue;
     }
     find_names_as(pid);
@@ -52,45 +46,45 @@ void take_running(const std::vector<std::string>& files, const TargetChoices& ch
     if (process.ok()) {
       found.process.emplace(process.take());
     } else {
-      warn_of_unprobed(pid, process.error());
+      warn_of_unprobed(process.error());
     }
   }
 }
 
-// The thread waits in execve(). Empty: the exec has failed, or the process has ended.
-Result<std::optional<TracedProcess>> follow_exec(ExecGate& gate, int tid) {
+// Follows a thread that waits in execve() to the start of its program. Empty: the exec has failed,
+// or the process has ended.
+Result<std::optional<TracedProcess>> follow_exec(ExecGate& gate, int tid, bool trusted) {
   constexpr uint64_t kPatienceNs = 1'000'000'000;
   constexpr useconds_t kMomentUs = 50;
-  Result<ExecTracee> seized = ExecTracee::seize(tid);
+  if (!trusted) DJ_TRY_DO(check_rights(tid));
+  DJ_TRY(ExecTracee thread, ExecTracee::seize(tid));
   gate.let_pass(tid);
-  if (!seized.ok()) return seized.error();
-  ExecTracee thread = seized.take();
   const uint64_t end = now_ns() + kPatienceNs;
   while (thread.poll() == ExecTracee::State::Running && now_ns() < end) usleep(kMomentUs);
   if (thread.state() != ExecTracee::State::AtExec) return std::optional<TracedProcess>();
   DJ_TRY(Launched launched, thread.reach_start());
   DJ_TRY(TracedProcess process, TracedProcess::executed(std::move(launched)));
+  if (!trusted) DJ_TRY_DO(check_rights(process.pid));  // a setuid program has other rights
   return std::optional<TracedProcess>(std::move(process));
 }
 
-// Waits for the first process that can be probed.
+// Waits for the first process that can be probed. Warns of the first that cannot: many may come.
 Result<TracedProcess> await_exec(const std::vector<std::string>& files, ExecGate& gate,
                                  bool trusted, std::optional<double> seconds) {
   constexpr int kRoundMs = 50;
   const uint64_t end = seconds ? now_ns() + static_cast<uint64_t>(*seconds * 1e9) : ~uint64_t{0};
+  bool is_told = false;
   log_line("djtap: no process runs {}; waiting for one", names_of(files));
   while (!is_told_to_end() && now_ns() < end) {
     pollfd bell = {gate.fd(), POLLIN, 0};
     poll(&bell, 1, kRoundMs);
     const std::optional<int> tid = gate.next();
     if (!tid) continue;
-    const Status may = check_equal_rights(*tid, trusted);
-    Result<std::optional<TracedProcess>> process =
-        may.ok() ? follow_exec(gate, *tid) : Result<std::optional<TracedProcess>>(may.error());
+    Result<std::optional<TracedProcess>> process = follow_exec(gate, *tid, trusted);
     gate.let_pass(*tid);
     if (process.ok() && process.value()) return std::move(*process.take());
-    if (!process.ok() && process.error().kind != Fail::TargetGone)
-      warn_of_unprobed(*tid, process.error());
+    const bool is_refused = !process.ok() && process.error().kind != Fail::TargetGone;
+    if (is_refused && !std::exchange(is_told, true)) warn_of_unprobed(process.error());
   }
   return Error{fmt::format("no process has executed {}", names_of(files)), Fail::NotFound};
 }
@@ -101,16 +95,6 @@ std::vector<std::string> files_everywhere(const Program& program, const MeantTar
                                           const TargetChoices& choices) {
   if (choices.is_given() || meant.is_kernel()) return {};
   return program_files(program);
-}
-
-Status check_equal_rights(int pid, bool trusted) {
-  const Result<Rights> mine = rights_of(getpid()), theirs = rights_of(pid);
-  if (trusted || !mine.ok() || mine.value().capabilities == 0) return ok_status();
-  if (!theirs.ok()) return theirs.error();
-  if (!exceed(mine.value(), theirs.value())) return ok_status();
-  return Error{fmt::format("it has fewer rights than djtap (user {}); --trust-target probes it",
-                           theirs.value().uids[0]),
-               Fail::Permission};
 }
 
 Result<FoundTarget> find_everywhere(const std::vector<std::string>& files,

@@ -28,9 +28,4 @@ Result<FoundTarget> find_everywhere(const std::vector<std::string>& files,
 std::vector<std::string> files_everywhere(const Program& program, const MeantTarget& meant,
                                           const TargetChoices& choices);
 
-// Whether djtap may probe the process, or the one that thread `pid` is to become by an exec: it
-// must have the rights of djtap, so that djtap believes nobody who has fewer. Fails with
-// Permission. trusted: all may be probed.
-Status check_equal_rights(int pid, bool trusted);
-
 }  // namespace dj

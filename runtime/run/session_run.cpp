@@ -308,8 +308,8 @@ JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
   return joined;
 }
 
-// Takes in that processes begin, while they still are what they began as. A round of the drain
-// writes what was there at the round before.
+// Takes in that processes begin, while they still are what they began as. The drain writes a record
+// in the second round after the record was made, so there are two.
 void SessionRun::hear_who_leaves() {
   if (!host_probes_->wants_ends()) return;
   drain_->run(false);
