@@ -66,21 +66,33 @@ def hits(guest, rounds):
     print(f"a counter costs {counter / kprobe:.2f} of an optimised kprobe (trace off); read(2) with every function armed takes {every:.2f} of bare")
 
 
+def registering(guest, module):
+    """ms that register_kprobe() takes at the places of /run/places, one after the other, and how many it takes."""
+    output = said(guest, f"busybox insmod {module} places=/run/places; dmesg | grep register_kprobes: | tail -n 1; busybox rmmod register_kprobes")
+    registered, us = map(int, re.search(r"register_kprobes: (\d+) of \d+ in (\d+) us", output).groups())
+    return us / 1000, registered
+
+
 def arming(guest, rounds):
     """Many functions at once."""
     names = [name for name in said(guest, f"cat {TRACING}/available_filter_functions").split() if re.fullmatch(r"[a-z]\w+", name)]
     names = random.Random(1).sample(names, FUNCTIONS)
     guest.run("cat > /run/many.djt <<'EOF'\nprobe " + ", ".join(f'kernel.function("{name}")?' for name in names) + " { n++ }\nEOF")
     places = re.findall(r"^\w+ e (\S+) kernel \[", djtap(guest, "-n", "/run/many.djt"), re.M)  # behind what ftrace changes, where kprobes optimise
+    guest.run("cat > /run/places <<'EOF'\n" + "\n".join(places) + "\nEOF")
+    module = guests.built_module(guest.tree, pathlib.Path(__file__).parent / "register_kprobes", guest.folder / "register_kprobes")
     ratios = []
     for _ in range(rounds):
         ours = float(re.search(r"djtap: arm +([\d.]+) ms", djtap(guest, "-v", "-T", 0.01, "/run/many.djt"))[1])
         took, output = with_kprobes(guest, "\n".join(f"p:bench{i} {place}" for i, place in enumerate(places)), "true")
         jumps, later = map(int, re.search(r"^jumps (\d+) (\d+)$", output, re.M).groups())
-        ratios.append((ours / took, ours * 1000 / later))
-        print(f"  {len(places)} functions: {ours:.0f} ms; as kprobe events at the same places {took:.0f} ms, and {later / 1000:.0f} ms until {jumps} are jumps")
-    set_up, optimised = (statistics.median(column) for column in zip(*ratios))
-    print(f"arming {len(places)} functions takes {set_up:.3f} of setting up kprobe events, {optimised:.3f} of the time until these are jumps")
+        one_by_one, registered = registering(guest, module)
+        ratios.append((ours / one_by_one, ours / took, ours * 1000 / later))
+        print(f"  {len(places)} functions: {ours:.0f} ms; register_kprobe() at {registered} of the same places {one_by_one:.0f} ms;"
+              f" as kprobe events {took:.0f} ms, and {later / 1000:.0f} ms until {jumps} are jumps")
+    registered, set_up, optimised = (statistics.median(column) for column in zip(*ratios))
+    print(f"arming {len(places)} functions takes {registered:.3f} of register_kprobe(), {set_up:.3f} of setting up kprobe events,"
+          f" {optimised:.3f} of the time until these are jumps")
 
 
 def starting(guest, rounds):

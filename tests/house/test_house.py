@@ -35,7 +35,7 @@ def licence_of(name):
     """The kernel takes modules of its own licence only; djtap itself reads the one header that both have."""
     if name == "kernel/device_abi.h":
         return "GPL-2.0-only OR Apache-2.0"
-    return "GPL-2.0-only" if name.startswith("kernel/") else "Apache-2.0"
+    return "GPL-2.0-only" if name.startswith(("kernel/", "tests/bench/register_kprobes/")) else "Apache-2.0"
 
 
 CXX_FILES = project_files(".h", ".cpp", ".c", ".S")

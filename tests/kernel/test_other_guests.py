@@ -10,6 +10,7 @@ import pytest
 
 from support import guest as guests
 from support import kernel_device as kd
+from support import kernel_stress as stress
 from support import paths
 
 LONG = os.environ.get("DJTAP_STRESS") == "long"
@@ -48,6 +49,15 @@ def check_module(guest):
     assert found["wrong"] == "" and found["same"]
 
 
+def check_stress(guest):
+    """Every function of the kernel at once, as test_session.py has it. It takes minutes."""
+    if not LONG:
+        return
+    stress.keep_text(guest)
+    for _ in range(2):
+        stress.check_stress(guest)
+
+
 def check_returns(guest):
     """A jump to a return thunk is a return: none of the exits by tail call, as binutils and kallsyms know where they lead."""
     run(guest, PROGRAMS / "live_kernel", "module", "9p", "/run/9p.elf")
@@ -74,6 +84,7 @@ def test_module_works_there(series, append, cpu, tmp_path):
         check_kind(guest, append, cpu)
         run(guest, "busybox", "insmod", tmp_path / "djtap.ko")
         check_module(guest)
+        check_stress(guest)
         run(guest, "busybox", "rmmod", "djtap")
         if cpu == "EPYC-Rome":
             check_returns(guest)

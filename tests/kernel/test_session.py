@@ -7,10 +7,9 @@ import shlex
 import pytest
 
 from support import guest as guests
+from support import kernel_stress as stress
 from support import paths
 
-READ = paths.ROOT / "tests" / "kernel" / "read_kernel.py"
-LIVE = paths.BUILD / "kernel" / "live_kernel"
 LONG = os.environ.get("DJTAP_STRESS") == "long"
 ROUNDS = 10 if LONG else 1  # of probing everything
 KILLS = 20 if LONG else 2
@@ -18,7 +17,6 @@ READS = 100_000
 DD = f"dd if=/dev/zero of=/dev/null bs=1 count={READS}"
 # Where the kernels do not differ, one is enough.
 LAST = pytest.mark.parametrize("guest", guests.SERIES[-1:], indirect=True)
-LOAD = "for i in $(seq 30); do /bin/true; done"  # forks and executes
 
 
 @pytest.fixture(name="djtap")
@@ -161,30 +159,18 @@ def test_a_second_session_is_refused(guest, djtap):
     assert djtap("-T", 0.01, "-e", 'probe func("vfs_write") < count++ >')[0] == 0
 
 
-def jumps_of(output):
-    """(by jump, that may be probed) of a stress report. kprobes refuse an instruction of the kernel's tables, too."""
-    rows = [(state, int(count), reason) for kind, state, count, reason in re.findall(r"^  (\S) (\S+) +(\d+) *(.*)$", output, re.M) if kind == "e"]
-    may = sum(count for _, count, reason in rows if reason not in ("the kernel forbids probes there", "fixed-place"))
-    return sum(count for state, count, _ in rows if state == "OPTIMIZED"), may
-
-
 def test_every_function_at_once(guest, djtap):
-    assert guest.run(f"{LIVE} write /run/before.elf", timeout=300) == (0, "")
+    del djtap
+    stress.keep_text(guest)
     for _ in range(ROUNDS):
-        status, output = djtap("--stress", "kernel", "-c", f"bash -c '{LOAD}'", timeout=900)
-        assert status == 0, output
-        jumps, may = jumps_of(output)
-        assert may > 30_000 and jumps >= 0.992 * may, output
-        assert int(re.search(r"^stress: (\d+) hits", output, re.M)[1]) > 100_000, output
-        status, output = guest.run(f"python3 {READ} /run/before.elf", timeout=900)
-        assert status == 0 and re.search(r"^\.text \d+ bytes, 0 differ$", output, re.M), output
+        stress.check_stress(guest)
 
 
 @LAST
 def test_every_return_at_once(djtap):
     """As many as there are calls, but for those under way, and exits that djtap does not know."""
     script = 'global calls, returns probe kernel.function("vfs_*").call { calls++ } probe kernel.function("vfs_*").return { returns++ }'
-    status, output = djtap("-e", script, "-c", f"bash -c '{LOAD}'", timeout=600)
+    status, output = djtap("-e", script, "-c", f"bash -c '{stress.LOAD}'", timeout=600)
     calls, returns = (int(re.search(rf"^{name}=(\d+)$", output, re.M)[1]) for name in ("calls", "returns"))
     assert status == 0 and calls > 500 and 0.98 * calls <= returns <= calls + 10, output
 
@@ -203,12 +189,11 @@ def test_functions_of_a_module(guest, djtap):
 @LAST
 def test_killed_at_any_moment(guest, djtap):
     """The kernel takes the probes out itself; the next session works."""
-    assert guest.run(f"{LIVE} write /run/before.elf", timeout=300) == (0, "")
+    stress.keep_text(guest)
     for number in range(KILLS):
         delay = 3 + 7 * number / KILLS
         guest.run(f"cd /run; {{ timeout -s KILL {delay} {paths.DJTAP} --stress kernel -T 60 >/dev/null 2>&1; }} 2>/dev/null; sleep 10", timeout=600)
-    status, output = guest.run(f"python3 {READ} /run/before.elf", timeout=900)
-    assert status == 0 and re.search(r"^\.text \d+ bytes, 0 differ$", output, re.M), output
+    stress.check_text(guest)
     assert djtap("-T", 0.01, "-e", 'probe func("vfs_read") < count++ >')[0] == 0
 
 

@@ -70,14 +70,18 @@ def write_module(tree, name, to):
     return True
 
 
+def built_module(tree, sources, folder):
+    """Builds the module of a folder in a copy of it; gives the file."""
+    shutil.copytree(sources, folder)
+    status, output = build_module(tree, folder)
+    if status or "warning" in output:
+        raise Unavailable(f"the module of {sources} is not built: {output}")
+    return next(folder.glob("*.ko"))
+
+
 def djtap_module(tree, folder):
     """Builds djtap's module in a folder of that folder; gives the file."""
-    sources = folder / "module"
-    shutil.copytree(paths.ROOT / "kernel", sources)
-    status, output = build_module(tree, sources)
-    if status or "warning" in output:
-        raise Unavailable(f"djtap's module is not built: {output}")
-    return sources / "djtap.ko"
+    return built_module(tree, paths.ROOT / "kernel", folder / "module")
 
 
 def initramfs(tree, folder):
