@@ -49,11 +49,8 @@ int dj_code_seal(struct dj_code_block *block)
 
 	if (!block->base || block->sealed)
 		return -EBUSY;
-	error = static_call(dj_pages_ro)(base, pages);
-	if (!error)
-		error = static_call(dj_pages_x)(base, pages);
-	if (!error)
-		block->sealed = true;
+	error = static_call(dj_pages_ro)(base, pages) ?: static_call(dj_pages_x)(base, pages);
+	block->sealed = !error;
 	return error;
 }
 

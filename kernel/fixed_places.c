@@ -48,19 +48,19 @@ static unsigned int place_bytes(const struct table *table, unsigned long address
 	return code[0] == 0x0f && (code[1] & 0xf0) == 0x80 ? 6 : 5;
 }
 
-static size_t read_table(const struct table *table, unsigned long at, unsigned long end, struct dj_range *to)
+/* Appends the places of a table. Gives false where it cannot be read: then no place is known to be free. */
+static bool read_table(const struct table *table, const struct dj_range *found, struct dj_range *places, size_t *count)
 {
-	size_t count = 0;
+	unsigned long at;
 	s32 distance;
 
-	for (; at + table->entry_bytes <= end; at += table->entry_bytes) {
+	for (at = found->begin; at + table->entry_bytes <= found->end; at += table->entry_bytes) {
 		if (copy_from_kernel_nofault(&distance, (void *)at, sizeof(distance)))
-			continue;
-		to[count].begin = at + distance;
-		to[count].end = to[count].begin + place_bytes(table, at + distance);
-		count++;
+			return false;
+		places[*count].begin = at + distance;
+		places[(*count)++].end = at + distance + place_bytes(table, at + distance);
 	}
-	return count;
+	return true;
 }
 
 static int compare(const void *left, const void *right)
@@ -119,8 +119,12 @@ struct dj_range *dj_fixed_places(const struct module *module, size_t *count)
 	if (!places)
 		return NULL;
 	*count = 0;
-	for (i = 0; i < ARRAY_SIZE(tables); i++)
-		*count += read_table(&tables[i], found[i].begin, found[i].end, places + *count);
+	for (i = 0; i < ARRAY_SIZE(tables); i++) {
+		if (read_table(&tables[i], &found[i], places, count))
+			continue;
+		vfree(places);
+		return NULL;
+	}
 	sort(places, *count, sizeof(*places), compare, NULL);
 	return places;
 }

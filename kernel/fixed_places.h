@@ -9,7 +9,8 @@
 
 /*
  * Reads the four tables of such places, of a module or (NULL) of the kernel itself: exceptions, static keys, static
- * calls, bugs. Gives an array of `count` ranges, ascending, for vfree(); NULL: memory is short, or a table is missing.
+ * calls, bugs. Gives an array of `count` ranges, ascending, for vfree(); NULL: memory is short, or a table is missing or
+ * cannot be read.
  */
 struct dj_range *dj_fixed_places(const struct module *module, size_t *count);
 
