@@ -28,16 +28,14 @@ Result<int> open_kernel_file(const std::string& path) {
   return fd;
 }
 
+// Such files have no size, and give a page or so at a time.
 Result<std::vector<char>> read_kernel_file(const std::string& path) {
-  constexpr size_t kPiece = 1 << 20;
   DJ_TRY(const int fd, open_kernel_file(path));
-  std::vector<char> text;
+  std::vector<char> text, piece(1 << 20);
   ssize_t count = 0;
   do {
-    const size_t size = text.size();
-    text.resize(size + kPiece);
-    count = ::read(fd, &text[size], kPiece);
-    text.resize(size + size_t(count > 0 ? count : 0));
+    count = ::read(fd, piece.data(), piece.size());
+    if (count > 0) text.insert(text.end(), piece.begin(), piece.begin() + count);
   } while (count > 0 || (count < 0 && errno == EINTR));
   const int number = errno;
   ::close(fd);
