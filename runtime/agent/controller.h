@@ -16,7 +16,7 @@ inline bool sees_controller() { return arena()->target_own_pid == arena()->targe
 
 // False also where it cannot be told.
 inline bool controller_is_gone() {
-  return sees_controller() && ask_kernel(kSysKill, arena()->controller, 0) == -kEsrch;
+  return (abi::load(&words().loader.presence) & abi::kPresent) == 0;
 }
 
 }  // namespace dj::agent

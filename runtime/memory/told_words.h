@@ -85,6 +85,8 @@ class ToldWords {
     arena_.store<uint32_t>(talk() + offsetof(abi::LoaderTalk, awaits), awaits);
   }
   void answer_loader(uint32_t event) const { arena_.store<uint32_t>(loader_futex(), event); }
+  // Address of the word that tells threads whether djtap lives (presence.h).
+  uint64_t presence() const { return talk() + offsetof(abi::LoaderTalk, presence); }
   // Address of the word that the loader waits at.
   uint64_t loader_futex() const { return talk() + offsetof(abi::LoaderTalk, answered); }
 

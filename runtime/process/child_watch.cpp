@@ -12,10 +12,29 @@
 
 namespace dj {
 
+bool ChildWatch::is_watched(pid_t pid) const {
+  return std::ranges::any_of(children_,
+                             [pid](const auto& child) { return child.second.task.pid() == pid; });
+}
+
+// djtap's number of the child; 0, or one that no process has: it has ended. To look through all
+// processes takes long, and most children that are not found have ended.
+pid_t ChildWatch::find(pid_t own) {
+  const pid_t pid = target_.is_known_by(target_.pid()) ? own : number_seen(own, target_.pid());
+  const bool exists = pid > 0 && start_time(pid);
+  if (exists ? is_session_process(pid, target_.pid()) : !has_spaces_) return pid;
+  for (const pid_t other : find_probed_processes()) {
+    if (own_numbers(other).pid != own || is_watched(other)) continue;
+    has_spaces_ = true;
+    return other;
+  }
+  return pid;
+}
+
 void ChildWatch::begins(pid_t own) {
   if (children_.contains(own)) return;  // each probe has it told
   if (children_.size() >= kMost) return;
-  const pid_t pid = target_.is_known_by(target_.pid()) ? own : number_seen(own, target_.pid());
+  const pid_t pid = find(own);
   if (pid > 0 && start_time(pid) && !is_session_process(pid, target_.pid())) return;
   Child child{std::nullopt, target_.forked(own, pid)};
   if (pid > 0) {

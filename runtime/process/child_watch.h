@@ -40,7 +40,11 @@ class ChildWatch {
     uint64_t gone = 0;  // cycle counter when djtap saw its end
   };
   static constexpr size_t kMost = 4096;
+  pid_t find(pid_t own);
+  bool is_watched(pid_t pid) const;
+
   TargetTask target_;
+  bool has_spaces_ = false;  // whether a child was found in a pid namespace of its own
   std::map<pid_t, Child> children_;
 };
 

@@ -19,6 +19,7 @@
 #include "runtime/process/pid_space.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/session_processes.h"
+#include "runtime/process/waiting_thread.h"
 #include "runtime/run/give_up_rights.h"
 
 namespace dj {
@@ -62,13 +63,18 @@ void FollowedExecs::answer(uint32_t wish, abi::ExecState state) const {
 
 // The thread's number as djtap sees it, if it is one of a process that has the session's data; 0:
 // it is not.
-int FollowedExecs::thread_of(const abi::ExecWish& wish) const {
+int FollowedExecs::thread_of(uint32_t number, const abi::ExecWish& wish) const {
+  const int own = static_cast<int>(wish.tid);
+  int likely = 0;
   std::set<int> seen;
   for (const auto& target : session_.targets()) {
-    const int tid = number_seen(static_cast<int>(wish.tid), target->arena_facts().target_pid);
-    if (tid > 0 && seen.insert(tid).second && has_memory(tid, data_)) return tid;
+    const int tid = number_seen(own, target->arena_facts().target_pid);
+    if (tid > 0 && seen.insert(tid).second && has_memory(tid, data_)) {
+      likely = tid;
+      break;
+    }
   }
-  return 0;
+  return find_waiting_thread(session_.words().exec_wish_at(number), own, data_, likely);
 }
 
 // The target chooses the names, so their number has a limit.
@@ -84,7 +90,7 @@ void FollowedExecs::warn_of_refused(const std::string& program, const std::strin
 void FollowedExecs::follow(uint32_t number, const abi::ExecWish& wish) {
   const bool stays = wish.state == abi::kExecAsks;
   const abi::ExecState go = stays ? abi::kExecGoes : abi::kExecFree;
-  const int tid = thread_of(wish);
+  const int tid = thread_of(number, wish);
   if (tid == 0) return answer(number, go);
   const std::string path = read_path(tid, wish.path);
   const std::string lost = lost_by_tracing(tid, path, static_cast<int>(wish.folder));

@@ -56,7 +56,7 @@ class FollowedExecs {
   void let_go(uint32_t number);
   bool is_done(Traced& traced);
   void take_in(Traced& traced);
-  int thread_of(const abi::ExecWish& wish) const;
+  int thread_of(uint32_t number, const abi::ExecWish& wish) const;
   void warn_of_refused(const std::string& program, const std::string& why);
 
   Session& session_;

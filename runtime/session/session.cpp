@@ -73,6 +73,7 @@ Status Session::format(const SessionInput& input) {
   facts.ticket = make_ticket(facts.target_pid);
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
   DJ_TRY(header_, format_arena(arena, input.layout, input.program, input.plan, facts));
+  presence_ = std::make_unique<Presence>(reinterpret_cast<uint32_t*>(words().presence()));
   sites_ = input.plan.sites.size() + input.plan.host_probes.size();
   DJ_TRY(host_, link_host(input.image));
   return ok_status();

@@ -14,6 +14,7 @@
 #include "compiler/stages/plan.h"
 #include "compiler/stages/program.h"
 #include "runtime/memory/told_words.h"
+#include "runtime/process/presence.h"
 #include "runtime/target/target.h"
 
 namespace dj {
@@ -118,6 +119,7 @@ class Session {
   std::vector<std::pair<SiteId, HandlerId>> further_;
   uint64_t sites_ = 0;  // SiteInfos in use
   size_t sets_added_ = 0;
+  std::unique_ptr<Presence> presence_;  // goes before the arena does
 };
 
 // Returns the plan's timer.profile probes, with the addresses of their words in the arena.

@@ -124,8 +124,9 @@ struct LoaderTalk {
   uint32_t events;    // written by handlers, a futex: how often something was said
   uint32_t answered;  // written by the controller, a futex: events up to this one need not wait
   uint32_t awaits;    // LoaderAwaits; written by both
-  uint32_t pad;
+  uint32_t presence;  // while djtap lives it has one of the bits kPresent (presence.h)
 };
+constexpr uint32_t kPresent = 0x3fffffff;  // FUTEX_TID_MASK
 
 // The program is about to do what handlers cannot live with, and waits until the session has ended
 // for its process (ThreadTable::ended).

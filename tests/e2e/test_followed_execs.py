@@ -92,6 +92,28 @@ def test_multiprocessing(djtap_once, tmp_path, method):
     assert result.returncode == 0 and result.facts["sum"] == 1200 <= result.globals["n"] < 1300, result
 
 
+UNSHARE = "unshare -pf" if os.geteuid() == 0 else "unshare -Urpf"
+HAS_SPACES = subprocess.run([*UNSHARE.split(), "true"], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.skipif(not HAS_SPACES, reason=f"{UNSHARE} is not allowed here")
+@pytest.mark.parametrize("space", [UNSHARE, "unshare -Urpf --mount-proc"])
+def test_pid_namespaces(djtap, space):
+    """Processes that know themselves by numbers which others have outside. They do not see djtap, and wait for it all the same."""
+    result = djtap("-e", counting() + TIMES.format(""), "-c", f"{space} sh -c '{COUNT} 3; {COUNT} 4; true'")
+    check(result, 2)
+    told = times_of(result)
+    assert [(what, name) for what, pid, name in told if pid == "1"] == [("begin", "unshare"), ("end", "unshare"), ("begin", "sh"), ("end", "sh")], result
+    assert [(what, name) for what, _, name in told if name == "count"] == [("begin", "count"), ("end", "count")] * 2, result
+
+
+@pytest.mark.skipif(not HAS_SPACES, reason=f"{UNSHARE} is not allowed here")
+def test_many_of_the_same_number(djtap):
+    """In namespaces of their own all of them are process 1."""
+    result = djtap("-e", counting(), "-c", f"sh -c 'seq 30 | xargs -P4 -n1 {UNSHARE} {COUNT}'")
+    assert result.returncode == 0 and result.globals["n"] == facts_of_all(result) == 4 * sum(range(1, 31)) and result.array("p") == [("1", "1860")], result
+
+
 def test_calls_that_fail(djtap, tmp_path):
     """What cannot be executed; a script without a first line, which the shell runs itself; nothing at all."""
     broken, plain = tmp_path / "broken", tmp_path / "plain"
@@ -205,6 +227,30 @@ def test_setuid_programs_keep_their_rights(open_folder):
     told = subprocess.run(words, capture_output=True, text=True, timeout=run.PATIENCE, check=False, cwd="/", **run.NOBODY)
     assert told.returncode == 0 and told.stdout.startswith("0\n"), told
     assert f"{own} is executed without probes" in told.stderr and told.stderr.count("DJ5915") == 1, told
+
+
+KILLS = 40 if os.environ.get("DJTAP_STRESS") == "long" else 3
+
+
+def test_killed_during_a_build(tmp_path):
+    """kill -9 at any moment of make -j2: the build completes, and nothing of djtap is left."""
+    for number in range(12):
+        (tmp_path / f"f{number}.c").write_text(f"#include <stdio.h>\nint f{number}(void) {{ return printf(\"%d\", {number}); }}\n")
+    (tmp_path / "Makefile").write_text("all: " + " ".join(f"f{number}.o" for number in range(12)) + "\n\t@echo built > done\n")
+    script = 'probe func("malloc")? { n[execname()]++ } probe process.begin { m++ }'
+    for number in range(KILLS):
+        for old in [*tmp_path.glob("*.o"), *tmp_path.glob("done")]:
+            old.unlink()
+        with subprocess.Popen(run.command(["-e", script, "-c", f"make -s -j2 -C {tmp_path}"]), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as tracer:
+            time.sleep(0.3 + 2.0 * number / KILLS)
+            tracer.send_signal(signal.SIGKILL)
+            tracer.wait()
+        end = time.monotonic() + 60
+        while not (tmp_path / "done").exists() and time.monotonic() < end:
+            time.sleep(0.1)
+        assert (tmp_path / "done").exists() and len(list(tmp_path.glob("*.o"))) == 12, f"killed after {0.3 + 2.0 * number / KILLS} s"
+        objects = subprocess.run(["nm", *sorted(tmp_path.glob("*.o"))], capture_output=True, text=True, check=True).stdout
+        assert objects.count(" T f") == 12
 
 
 def test_killed_while_it_follows(program, tmp_path):
