@@ -156,12 +156,11 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   if (auto code = load_outputs(options.report, options.line, sources, lua)) return *code;
   const MeantTarget meant = meant_target(compiled.program, options.target, diags);
   if (!diags.ok()) return report_all(diags, sources), kExitScript;
-  const std::vector<std::string> everywhere =
-      runs_session(options) ? files_everywhere(compiled.program, meant, options.target)
-                            : std::vector<std::string>();
-  const bool is_found = everywhere.empty()
-                            ? lazy.find(meant).ok()
-                            : lazy.find_all_of(everywhere, options.session.seconds).ok();
+  FilesEverywhere everywhere;
+  if (runs_session(options)) everywhere = files_everywhere(compiled.program, meant, options.target);
+  const bool is_found = everywhere.are_meant()
+                            ? lazy.find_all_of(everywhere, options.session.seconds).ok()
+                            : lazy.find(meant).ok();
   if (!is_found) return lazy.failure();
   FoundTarget target = lazy.find().take();
   target.follows_execs = target.follows_execs && !options.stress.is_on();

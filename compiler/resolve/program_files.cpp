@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Asks the ModuleSet of no process.
+// Asks the ModuleSet of no process, or one of the files of all.
 #include "compiler/resolve/program_files.h"
 
 #include <algorithm>
@@ -7,6 +7,27 @@
 #include "compiler/resolve/module_set.h"
 
 namespace dj {
+namespace {
+
+// The library of any process that the point means; empty: it means none.
+std::string library_of(const ast::ProbePoint& point) {
+  const ast::Component& first = point.components.front();
+  const auto* name = std::get_if<std::string>(&first.argument);
+  if (first.name == "func" && name != nullptr) {
+    const size_t end = name->find('!');
+    return end != std::string::npos ? name->substr(0, end) : "";
+  }
+  if (first.name != "process" || name != nullptr || point.components.size() < 2) return "";
+  const ast::Component& second = point.components[1];
+  const auto* library = std::get_if<std::string>(&second.argument);
+  return second.name == "library" && library != nullptr ? *library : "";
+}
+
+void add(const std::string& file, std::vector<std::string>& files) {
+  if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+}
+
+}  // namespace
 
 std::vector<std::string> program_files(const Program& program, Named named) {
   ModuleSet objects{TargetFiles{}};
@@ -19,10 +40,32 @@ std::vector<std::string> program_files(const Program& program, Named named) {
       if (first.name != "process" || name == nullptr) continue;
       if (named == Named::Exactly && has_wildcard(*name)) continue;
       for (const size_t object : objects.process(*name, point.span, silent)) {
-        const std::string& path = objects.path(object);
-        if (std::ranges::find(files, path) == files.end()) files.push_back(path);
+        add(objects.path(object), files);
       }
     }
+  }
+  return files;
+}
+
+std::vector<std::string> library_names(const Program& program) {
+  std::vector<std::string> names;
+  for (const Probe& probe : program.probes) {
+    for (const ast::ProbePoint& point : probe.points) {
+      const std::string name = library_of(point);
+      if (!name.empty()) names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> library_files(const Program& program,
+                                       const std::vector<std::string>& mapped) {
+  TargetFiles all;
+  all.modules = mapped;
+  const ModuleSet objects(all);
+  std::vector<std::string> files;
+  for (const std::string& name : library_names(program)) {
+    for (const size_t object : objects.named(name, 0)) add(objects.path(object), files);
   }
   return files;
 }

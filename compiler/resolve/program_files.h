@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// program_files() gives the files that a script names by process("file").
+// program_files() gives the files that a script names by process("file"), library_files() those
+// that it names as libraries.
 #pragma once
 #include <cstdint>
 #include <string>
@@ -17,5 +18,12 @@ enum class Named : uint8_t {
 // Returns their real paths, each once. A name without a folder is looked for here and in $PATH. A
 // name that means no file gives none.
 std::vector<std::string> program_files(const Program& program, Named named = Named::Any);
+
+// Returns those of `mapped` (paths) that func("library!name") and process.library("library") mean.
+std::vector<std::string> library_files(const Program& program,
+                                       const std::vector<std::string>& mapped);
+
+// The names that such points have, as they are written.
+std::vector<std::string> library_names(const Program& program);
 
 }  // namespace dj

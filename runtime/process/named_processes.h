@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // find_named_processes() finds the processes of a name, find_processes_of() those of a file;
-// process_names() gives the names that running programs have.
+// process_names() gives the names that running programs have, mapped_files() the files of all.
 #pragma once
 #include <sys/types.h>
 
@@ -24,6 +24,10 @@ struct NamedProcesses {
 NamedProcesses find_named_processes(const std::string& name);
 // Those that run one of these files (paths as djtap sees them) or have mapped its code.
 NamedProcesses find_processes_of(const std::vector<std::string>& files);
+
+// Returns paths, as djtap sees them, of the files whose code processes have mapped, each file once;
+// without those of djtap itself, of its ancestors, and of processes whose maps it may not read.
+std::vector<std::string> mapped_files();
 
 // Returns the names of processes of which djtap may know the program, without djtap itself and its
 // ancestors. Leaves out names that a shell does not take as they stand.

@@ -38,7 +38,7 @@ Result<FoundTarget>& LazyTarget::find(const MeantTarget& meant) {
   return *found_;
 }
 
-Result<FoundTarget>& LazyTarget::find_all_of(const std::vector<std::string>& files,
+Result<FoundTarget>& LazyTarget::find_all_of(const FilesEverywhere& files,
                                              std::optional<double> seconds) {
   found_.emplace(find_everywhere(files, choices_, seconds));
   return *found_;

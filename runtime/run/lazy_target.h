@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "compiler/stages/target_index.h"
+#include "runtime/run/running_programs.h"
 #include "runtime/run/target.h"
 
 namespace dj {
@@ -18,10 +19,9 @@ class LazyTarget {
 
   // Returns the target; the first call looks for the process that the command line names.
   Result<FoundTarget>& find();
-  // Returns the processes that run these files (find_everywhere()). Call it where the
+  // Returns the processes that have these files (find_everywhere()). Call it where the
   // command line names no process.
-  Result<FoundTarget>& find_all_of(const std::vector<std::string>& files,
-                                   std::optional<double> seconds);
+  Result<FoundTarget>& find_all_of(const FilesEverywhere& files, std::optional<double> seconds);
   // Returns what is meant. That is the running kernel where MeantTarget says so; a command then
   // waits beside it. Fails where the command line names a running process, or a Lua tapset has
   // asked for the command's files.

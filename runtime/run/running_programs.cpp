@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes that run, else the first exec.
+// The processes that have the files, else the first exec.
 #include "runtime/run/running_programs.h"
 
 #include <fmt/format.h>
@@ -89,35 +89,60 @@ Result<TracedProcess> await_exec(const std::vector<std::string>& files, ExecGate
   return Error{fmt::format("no process has executed {}", names_of(files)), Fail::NotFound};
 }
 
-}  // namespace
-
-std::vector<std::string> files_everywhere(const Program& program, const MeantTarget& meant,
-                                          const TargetChoices& choices) {
-  if (choices.is_given() || meant.is_kernel()) return {};
-  return program_files(program);
+// What the session will miss: djtap sees who executes a file, not who maps one.
+void warn_of_later(const FilesEverywhere& files, bool has_gate, const Error& no_gate) {
+  if (!files.programs.empty() && !has_gate)
+    report_warning("DJ5917", fmt::format("processes that execute {} later are not probed: {}",
+                                         names_of(files.programs), no_gate.message));
+  if (!files.library_names.empty())
+    report_warning("DJ5917", fmt::format("processes that map {} later are not probed, but those "
+                                         "that the probed ones start",
+                                         names_of(files.library_names)));
 }
 
-Result<FoundTarget> find_everywhere(const std::vector<std::string>& files,
-                                    const TargetChoices& choices, std::optional<double> seconds) {
+}  // namespace
+
+FilesEverywhere files_everywhere(const Program& program, const MeantTarget& meant,
+                                 const TargetChoices& choices) {
+  FilesEverywhere files;
+  if (choices.is_given() || meant.is_kernel()) return files;
+  files.programs = program_files(program);
+  files.library_names = library_names(program);
+  if (!files.library_names.empty()) files.libraries = library_files(program, mapped_files());
+  return files;
+}
+
+Result<FoundTarget> find_everywhere(const FilesEverywhere& files, const TargetChoices& choices,
+                                    std::optional<double> seconds) {
   forget_target_files();
   FoundTarget found;
   found.is_everywhere = true;
   found.trusted = choices.trusted;
-  Result<std::unique_ptr<ExecGate>> gate = ExecGate::open(files);
-  if (gate.ok()) found.gate = gate.take();
-  take_running(files, choices, found);
+  Error no_gate;
+  if (!files.programs.empty()) {
+    Result<std::unique_ptr<ExecGate>> gate = ExecGate::open(files.programs);
+    if (gate.ok())
+      found.gate = gate.take();
+    else
+      no_gate = gate.error();
+  }
+  std::vector<std::string> all = files.programs;
+  all.insert(all.end(), files.libraries.begin(), files.libraries.end());
+  take_running(all, choices, found);
   if (found.process) {
-    if (!found.gate)
-      report_warning("DJ5917", fmt::format("processes that execute {} later are not probed: {}",
-                                           names_of(files), gate.error().message));
+    warn_of_later(files, found.gate != nullptr, no_gate);
     return found;
   }
+  if (files.programs.empty())
+    return Error{"no process that djtap may trace has mapped " + names_of(files.library_names) +
+                     "; -c starts one",
+                 Fail::NotFound};
   if (!found.gate)
     return Error{fmt::format("no process that djtap may trace runs {}, and djtap may not wait for "
                              "one: {}; -c starts one",
-                             names_of(files), gate.error().message),
-                 gate.error().kind};
-  DJ_TRY(TracedProcess process, await_exec(files, *found.gate, choices.trusted, seconds));
+                             names_of(files.programs), no_gate.message),
+                 no_gate.kind};
+  DJ_TRY(TracedProcess process, await_exec(files.programs, *found.gate, choices.trusted, seconds));
   find_names_as(process.pid);
   if (choices.writable_text) trust_writable(process.modules);
   found.process.emplace(std::move(process));

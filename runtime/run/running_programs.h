@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// find_everywhere() finds the target of a script that names programs where the command line names
-// no process: all processes that run these programs, and those that will.
+// find_everywhere() finds the target of a script that names programs or libraries where the command
+// line names no process: all processes that have these files, and those that will run such a
+// program.
 #pragma once
 #include <optional>
 #include <string>
@@ -14,18 +15,27 @@
 
 namespace dj {
 
-// Returns the oldest process that has one of `files` (program_files(), not empty), with the others
-// as more_pids. If none runs, waits for the first that executes one; it stands at its start then.
-// With root's rights, FoundTarget::gate holds each later exec of these files from then on. seconds:
-// how long to wait at most. Fails with Permission if no process runs and djtap may not wait for
-// one, with NotFound behind the wait, and if djtap is told to end. Warns of processes that cannot
-// be probed.
-Result<FoundTarget> find_everywhere(const std::vector<std::string>& files,
-                                    const TargetChoices& choices, std::optional<double> seconds);
+// FilesEverywhere holds what a script names whose processes are all meant.
+struct FilesEverywhere {
+  std::vector<std::string> programs;       // paths; libraries, too, that process("file") names
+  std::vector<std::string> library_names;  // as the script has them
+  std::vector<std::string> libraries;      // paths of these that processes have mapped
 
-// Returns the files of which all processes are meant: those that the script names, if the command
-// line names no process and nothing of the kernel is meant. Empty: there are none.
-std::vector<std::string> files_everywhere(const Program& program, const MeantTarget& meant,
-                                          const TargetChoices& choices);
+  bool are_meant() const { return !programs.empty() || !library_names.empty(); }
+};
+
+// Returns those of a script. Empty if the command line names a process, or something of the kernel
+// is meant.
+FilesEverywhere files_everywhere(const Program& program, const MeantTarget& meant,
+                                 const TargetChoices& choices);
+
+// Returns the oldest process that has one of `files`, with the others as more_pids. If none has,
+// waits for the first that executes one of the programs; it stands at its start then. With root's
+// rights, FoundTarget::gate holds each later exec of the programs from then on. seconds: how long
+// to wait at most. Fails with Permission if no process runs and djtap may not wait for one, with
+// NotFound behind the wait, if djtap is told to end, and if only libraries are meant and no process
+// has one. Warns of processes that cannot be probed.
+Result<FoundTarget> find_everywhere(const FilesEverywhere& files, const TargetChoices& choices,
+                                    std::optional<double> seconds);
 
 }  // namespace dj

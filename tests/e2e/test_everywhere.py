@@ -61,15 +61,19 @@ def end(tracer):
     return result
 
 
+def await_sites(tracer, count):
+    while len(re.findall(r"\[(?:OPTIMIZED|INT3)", tracer.stderr_so_far())) < count:
+        assert tracer.open, tracer
+        time.sleep(0.01)
+
+
 def test_those_that_run(own, background, program):
     file = own("commander")
     targets = [program(file) for _ in range(3)]
     for each in targets:
         each.wait_for("pid: ")
     tracer = background("--probes", "-e", counting(file))
-    while len(re.findall(r"\[(?:OPTIMIZED|INT3)", tracer.stderr_so_far())) < 3:
-        assert tracer.open, tracer
-        time.sleep(0.01)
+    await_sites(tracer, 3)
     for i, each in enumerate(targets):
         each.call(100 * (i + 1))
     result = end(tracer)
@@ -245,3 +249,45 @@ def test_stages_need_no_process(own, djtap_once):
 def test_no_such_program(djtap_once):
     result = djtap_once("-e", counting("/nonexistent/program"))
     assert "DJ3005" in result.stderr, result
+
+
+CALLER = """import ctypes, sys
+lib = ctypes.CDLL(sys.argv[1])
+print("pid: ready", flush=True)
+for line in sys.stdin:
+    for i in range(int(line)): lib.zlibVersion()
+    print("called:", line.strip(), flush=True)
+"""
+LIBRARY_POINTS = ['func("libown.so.1!zlibVersion")', 'process.library("libown.so.1").function("zlibVersion")', 'func("libown!zlib*ion")']
+
+
+@pytest.fixture(name="library")
+def own_library():
+    """A library that no other process has, which any user may read."""
+    found = re.search(r"libz\.so\.1 .*=> (\S+)$", subprocess.run(["/sbin/ldconfig", "-p"], capture_output=True, text=True, check=True).stdout, re.M)
+    if not found:
+        pytest.skip("no libz.so.1 here")
+    with tempfile.TemporaryDirectory(prefix="djtap-test-", dir="/var/tmp") as folder:
+        os.chmod(folder, 0o755)
+        yield shutil.copy(found[1], f"{folder}/libown.so.1")
+
+
+@pytest.mark.parametrize("point", LIBRARY_POINTS)
+def test_a_library_means_all_that_have_mapped_it(background, program, library, point):
+    """In whatever program; those of other libraries are left alone."""
+    callers = [program("/usr/bin/python3", "-c", CALLER, library) for _ in range(3)]
+    for caller in callers:
+        caller.wait_for("pid: ready$")
+    tracer = background("--probes", "-e", f"probe {point} {{ n++; p[pid()]++ }}")
+    await_sites(tracer, 3)
+    for calls, caller in zip((7, 20, 300), callers):
+        caller.tell(str(calls))
+        caller.wait_for(f"called: {calls}$")
+    result = end(tracer)
+    assert result.globals["n"] == 327 and sorted(int(count) for _, count in result.array("p")) == [7, 20, 300], result
+    assert "DJ5917]: processes that map libown" in result.stderr, result
+
+
+def test_a_library_that_no_process_has(djtap_once):
+    result = djtap_once("-e", 'probe func("libnosuch.so.9!f") { n++ }')
+    assert result.returncode == 4 and "DJ4001]: no process that djtap may trace has mapped libnosuch.so.9; -c starts one" in result.stderr, result
