@@ -20,7 +20,7 @@ void warn_unraised(Target& target) {
                              counted(left_out, "semaphore"), abi::kMostRaised));
 }
 
-void report_arming(Target& target, StageClock& clock, bool list, bool warn) {
+void report_arming(Target& target, StageClock& clock, bool list, int pid, bool warn) {
   const ArmReport report = target.report();
   clock.done("arm", [&] {
     return fmt::format(
@@ -29,7 +29,11 @@ void report_arming(Target& target, StageClock& clock, bool list, bool warn) {
         static_cast<double>(report.times.copy_ns) / 1e6, static_cast<double>(report.pause_ns) / 1e6,
         to_string(report.times));
   });
-  if (list) report_sites(target.sites());
+  if (list) {
+    std::vector<InstalledSite> sites = target.sites();
+    for (InstalledSite& site : sites) site.pid = pid;
+    report_sites(sites);
+  }
   if (warn) warn_skipped_sites(target.skipped_sites());
   warn_unraised(target);
 }

@@ -10,7 +10,8 @@ namespace dj {
 // raises.
 void warn_unraised(Target& target);
 
-// Reports what arm() came to: the line of -v; all sites if `list`; the warnings if `warn`.
-void report_arming(Target& target, StageClock& clock, bool list, bool warn);
+// Reports what arm() came to: the line of -v; all sites if `list`, with `pid` where it is not 0; the
+// warnings if `warn`.
+void report_arming(Target& target, StageClock& clock, bool list, int pid, bool warn);
 
 }  // namespace dj

@@ -74,6 +74,7 @@ def test_those_that_run(own, background, program):
         each.wait_for("pid: ")
     tracer = background("--probes", "-e", counting(file))
     await_sites(tracer, 3)
+    assert sorted(re.findall(r" pid (\d+)$", tracer.stderr_so_far(), re.M)) == sorted(str(each.pid) for each in targets)
     for i, each in enumerate(targets):
         each.call(100 * (i + 1))
     result = end(tracer)
