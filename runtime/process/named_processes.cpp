@@ -2,7 +2,6 @@
 // Reads /proc/PID/comm, /proc/PID/exe and /proc/PID/maps of all processes.
 #include "runtime/process/named_processes.h"
 
-#include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -10,11 +9,8 @@
 #include <fstream>
 #include <functional>
 #include <iterator>
-#include <map>
-#include <set>
 #include <utility>
 
-#include "runtime/process/file_number.h"
 #include "runtime/process/process.h"
 #include "runtime/process/session_processes.h"
 
@@ -98,31 +94,22 @@ NamedProcesses find_named_processes(const std::string& name) {
       [&](pid_t pid) { return is_called(name, comm_of(pid), base_name(program_path(pid))); });
 }
 
-NamedProcesses find_processes_of(const std::vector<std::string>& files) {
-  std::set<FileNumber> numbers;
-  for (const std::string& file : files) {
-    if (const std::optional<FileNumber> number = file_number(file)) numbers.insert(*number);
-  }
-  return processes_where([&](pid_t pid) { return has_file(pid, numbers); });
+NamedProcesses find_processes_of(const std::set<FileNumber>& files) {
+  return processes_where([&](pid_t pid) { return has_file(pid, files); });
 }
 
-// In another mount namespace a file of the same path is another one, or none.
-std::vector<std::string> mapped_files() {
+std::map<FileNumber, std::string> mapped_files() {
   std::map<FileNumber, std::string> files;
   const std::set<pid_t> own = djtap_and_ancestors();
   for (const pid_t pid : all_processes()) {
     const Result<std::vector<Mapping>> maps = read_maps(pid);
     if (own.contains(pid) || !maps.ok()) continue;
     for (const Mapping& each : maps.value()) {
-      const FileNumber number = {each.device, each.inode};
-      if (!each.exec || each.inode == 0 || files.contains(number)) continue;
-      const bool is_ours = file_number(each.path) == number;
-      files[number] = is_ours ? each.path : fmt::format("/proc/{}/root{}", pid, each.path);
+      if (each.exec && each.inode != 0)
+        files.emplace(FileNumber{each.device, each.inode}, each.path);
     }
   }
-  std::vector<std::string> paths;
-  for (const auto& [number, path] : files) paths.push_back(path);
-  return paths;
+  return files;
 }
 
 std::vector<std::string> process_names() {

@@ -4,11 +4,14 @@
 #pragma once
 #include <sys/types.h>
 
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "runtime/process/file_number.h"
 
 namespace dj {
 
@@ -22,12 +25,13 @@ struct NamedProcesses {
   std::vector<Error> left_out;  // why it may not trace the others, one for each
 };
 NamedProcesses find_named_processes(const std::string& name);
-// Those that run one of these files (paths as djtap sees them) or have mapped its code.
-NamedProcesses find_processes_of(const std::vector<std::string>& files);
+// Those that run one of these files or have mapped its code.
+NamedProcesses find_processes_of(const std::set<FileNumber>& files);
 
-// Returns paths, as djtap sees them, of the files whose code processes have mapped, each file once;
-// without those of djtap itself, of its ancestors, and of processes whose maps it may not read.
-std::vector<std::string> mapped_files();
+// Returns the files whose code processes have mapped, with the path that one of these has it by;
+// without those of djtap itself, of its ancestors, and of processes whose maps djtap may not read.
+// Opens none of them: a file system of the process's own might never answer.
+std::map<FileNumber, std::string> mapped_files();
 
 // Returns the names of processes of which djtap may know the program, without djtap itself and its
 // ancestors. Leaves out names that a shell does not take as they stand.

@@ -83,10 +83,11 @@ TEST(NamedProcesses, AFileIsThatOfTheProgramOrOfALibrary) {
   Victim maps({"env", "LD_PRELOAD=" + library, other});
   EXPECT_EQ(runs.line(), "ready");
   EXPECT_EQ(maps.line(), "ready");
-  EXPECT_EQ(find_processes_of({path}).pids, std::vector<pid_t>{runs.pid()});
-  EXPECT_EQ(find_processes_of({library}).pids, std::vector<pid_t>{maps.pid()});
-  EXPECT_EQ(find_processes_of({path, library}).pids.size(), 2u);
-  EXPECT_TRUE(find_processes_of({"/nonexistent/file"}).pids.empty());
+  EXPECT_EQ(find_processes_of({*file_number(path)}).pids, std::vector<pid_t>{runs.pid()});
+  EXPECT_EQ(find_processes_of({*file_number(library)}).pids, std::vector<pid_t>{maps.pid()});
+  EXPECT_EQ(find_processes_of({*file_number(path), *file_number(library)}).pids.size(), 2u);
+  EXPECT_TRUE(find_processes_of({}).pids.empty());
+  EXPECT_EQ(mapped_files()[*file_number(library)], library);
 }
 
 }  // namespace

@@ -7,6 +7,8 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <map>
 #include <utility>
 
 #include "compiler/base/printable.h"
@@ -32,9 +34,12 @@ void warn_of_unprobed(const Error& error) {
 
 // The first of the processes that can be probed becomes the target, the others are left for the
 // session to join.
-void take_running(const std::vector<std::string>& files, const TargetChoices& choices,
-                  FoundTarget& found) {
-  const NamedProcesses running = find_processes_of(files);
+void take_running(const FilesEverywhere& files, const TargetChoices& choices, FoundTarget& found) {
+  std::set<FileNumber> numbers = files.libraries;
+  for (const std::string& program : files.programs) {
+    if (const std::optional<FileNumber> number = file_number(program)) numbers.insert(*number);
+  }
+  const NamedProcesses running = find_processes_of(numbers);
   for (const Error& why : running.left_out) warn_of_unprobed(why);
   for (const int pid : running.pids) {
     if (found.process) {
@@ -89,14 +94,27 @@ Result<TracedProcess> await_exec(const std::vector<std::string>& files, ExecGate
   return Error{fmt::format("no process has executed {}", names_of(files)), Fail::NotFound};
 }
 
+// The files that the script names as libraries. In containers several have one path.
+std::set<FileNumber> libraries_of(const Program& program) {
+  const std::map<FileNumber, std::string> mapped = mapped_files();
+  std::vector<std::string> paths;
+  for (const auto& [number, path] : mapped) paths.push_back(path);
+  const std::vector<std::string> meant = library_files(program, paths);
+  std::set<FileNumber> libraries;
+  for (const auto& [number, path] : mapped) {
+    if (std::ranges::find(meant, path) != meant.end()) libraries.insert(number);
+  }
+  return libraries;
+}
+
 // What the session will miss: djtap sees who executes a file, not who maps one.
 void warn_of_later(const FilesEverywhere& files, bool has_gate, const Error& no_gate) {
   if (!files.programs.empty() && !has_gate)
     report_warning("DJ5917", fmt::format("processes that execute {} later are not probed: {}",
                                          names_of(files.programs), no_gate.message));
   if (!files.library_names.empty())
-    report_warning("DJ5917", fmt::format("processes that map {} later are not probed, but those "
-                                         "that the probed ones start",
+    report_warning("DJ5917", fmt::format("processes that map {} later are not probed, except "
+                                         "what the probed ones execute",
                                          names_of(files.library_names)));
 }
 
@@ -108,7 +126,7 @@ FilesEverywhere files_everywhere(const Program& program, const MeantTarget& mean
   if (choices.is_given() || meant.is_kernel()) return files;
   files.programs = program_files(program);
   files.library_names = library_names(program);
-  if (!files.library_names.empty()) files.libraries = library_files(program, mapped_files());
+  if (!files.library_names.empty()) files.libraries = libraries_of(program);
   return files;
 }
 
@@ -126,9 +144,7 @@ Result<FoundTarget> find_everywhere(const FilesEverywhere& files, const TargetCh
     else
       no_gate = gate.error();
   }
-  std::vector<std::string> all = files.programs;
-  all.insert(all.end(), files.libraries.begin(), files.libraries.end());
-  take_running(all, choices, found);
+  take_running(files, choices, found);
   if (found.process) {
     warn_of_later(files, found.gate != nullptr, no_gate);
     return found;

@@ -4,6 +4,7 @@
 // program.
 #pragma once
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,6 +12,7 @@
 #include "compiler/resolve/meant_target.h"
 #include "compiler/stages/program.h"
 #include "runtime/command/choices.h"
+#include "runtime/process/file_number.h"
 #include "runtime/run/found_target.h"
 
 namespace dj {
@@ -19,7 +21,7 @@ namespace dj {
 struct FilesEverywhere {
   std::vector<std::string> programs;       // paths; libraries, too, that process("file") names
   std::vector<std::string> library_names;  // as the script has them
-  std::vector<std::string> libraries;      // paths of these that processes have mapped
+  std::set<FileNumber> libraries;          // of these names, which processes have mapped
 
   bool are_meant() const { return !programs.empty() || !library_names.empty(); }
 };
