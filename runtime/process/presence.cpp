@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// A thread holds the word as if it were a robust mutex. The list that it gives to the kernel lies
-// in djtap's own memory, where nobody else can change it, and names the word as a lock that the
-// thread is about to take: the kernel looks at no more of it when the thread ends.
+// A thread of djtap holds the word as if it were a robust mutex. It gives the kernel an empty list
+// of held mutexes, and the word as the one that it is about to take. When the thread ends, the
+// kernel looks at that word and at nothing else. The list lies in djtap's own memory, so a target
+// cannot lead the kernel elsewhere.
 #include "runtime/process/presence.h"
 
 #include <sys/syscall.h>
