@@ -10,6 +10,7 @@
 
 #include "compiler/lower/agent_blob.h"
 #include "compiler/lower/area_memory.h"
+#include "compiler/lower/code_moves.h"
 #include "compiler/lower/llvm_versions.h"
 #include "compiler/stages/image.h"
 #include "runtime/shared/thread_table.h"
@@ -24,6 +25,7 @@ struct Session {
   ir::AreaMemory memory;
   ir::LinkNames names;  // outlives what links
   std::map<std::string, uint64_t> symbols;
+  ir::CodeMoves moves;
   std::string failure;  // the first one
   void fail(llvm::Error error) {
     std::string text = llvm::toString(std::move(error));
@@ -42,6 +44,13 @@ class Context : public jitlink::JITLinkContext {
   Context(Session& session, Half& half) : JITLinkContext(nullptr), session_(session), half_(half) {}
   jitlink::JITLinkMemoryManager& getMemoryManager() override { return session_.memory; }
   void notifyFailed(llvm::Error error) override { session_.fail(std::move(error)); }
+  llvm::Error modifyPassConfig(jitlink::LinkGraph&, jitlink::PassConfiguration& config) override {
+    config.PostFixupPasses.push_back([this](jitlink::LinkGraph& graph) {
+      session_.moves.add(graph);
+      return llvm::Error::success();
+    });
+    return llvm::Error::success();
+  }
   void lookup(const LookupMap& symbols,
               std::unique_ptr<jitlink::JITLinkAsyncLookupContinuation> pending) override {
     for (const auto& symbol : symbols) half_.wanted.push_back(symbol.first);
@@ -104,7 +113,8 @@ std::string_view view(const std::vector<uint8_t>& bytes) {
 Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> working,
                     const AgentPlaces& places) {
   const std::map<std::string, uint64_t> numbers = numbers_of(places);
-  Session session{ir::AreaMemory(base, working), {}, numbers, {}};
+  Session session{
+      ir::AreaMemory(base, working), {}, numbers, ir::CodeMoves(base, working.size()), {}};
   Half agent, handlers;
   place(session, agent, agent_object(), "agent");
   if (session.failure.empty()) place(session, handlers, view(image.object), "handlers");
@@ -113,7 +123,7 @@ Result<Linked> link(const Image& image, uint64_t base, std::span<uint8_t> workin
   if (session.failure.empty()) resolve(session, handlers);
   if (!session.failure.empty()) return Error{"cannot link the handlers: " + session.failure};
   for (const auto& [name, number] : numbers) session.symbols.erase(name);
-  Linked linked{std::move(session.symbols), session.memory.used(), {}};
+  Linked linked{std::move(session.symbols), session.memory.used(), {}, session.moves.take()};
   for (auto& symbols = linked.symbols;;) {
     const auto next = symbols.find("dj_handler_" + std::to_string(linked.handlers.size()));
     if (next == symbols.end()) return linked;

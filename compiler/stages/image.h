@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -60,11 +61,20 @@ struct EmitOptions {
 Result<Image> lower(const Program& program, const Plan& plan, const Layout& layout,
                     const EmitOptions& options, std::vector<HandlerAbi>& abis);
 
+// CodeMove: a number in linked code that is another one at another base.
+struct CodeMove {
+  uint32_t offset = 0;   // from the base
+  bool is_wide = false;  // of 8 bytes, else of 4
+  bool grows = false;    // as the base does: an address of this code. Else it shrinks: a
+                         // distance from this code to something that stays
+};
 // Linked code in `working` memory, valid at `base`. Symbols: "dj_handler_N", the agent's entries.
 struct Linked {
   std::map<std::string, uint64_t> symbols;
   uint64_t bytes_used = 0;         // from the start of the memory
   std::vector<uint64_t> handlers;  // those of `symbols` that are named "dj_handler_N", by N
+  // What a copy at another base must change; empty: it must be linked anew there.
+  std::optional<std::vector<CodeMove>> moves;
 };
 // AgentPlaces: what the agent's code has as numbers and only the target says. Distances are from
 // the fs base of a thread.
@@ -72,6 +82,7 @@ struct AgentPlaces {
   int64_t rseq_offset = 0;               // of struct rseq
   int64_t stack_block = 0;               // runtime/process/stack_query.h; 0: not known
   uint64_t threads = 0, own_stacks = 0;  // the Header's
+  bool operator==(const AgentPlaces&) const = default;
 };
 // Links image and agent for address `base` into `working` (the controller's rw view of the same
 // pages). Pure but for writing `working`.

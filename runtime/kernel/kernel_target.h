@@ -22,10 +22,11 @@ class KernelTarget : public Target {
   KernelTarget(std::unique_ptr<KernelLink> link, std::vector<MappedModule> objects,
                SessionFacts facts = {});
 
-  // What any plan of the kernel may assume: no rseq areas, no system calls, no kept calls, any place
-  // an int3.
+  // What any plan of the kernel may assume: no rseq areas, no system calls, no kept calls, any
+  // place an int3.
   static TargetFacts kernel_facts();
 
+  int pid() const override { return facts_.target_pid; }
   const std::vector<MappedModule>& objects() const override { return objects_; }
   TargetFacts facts() const override { return kernel_facts(); }
   SessionFacts arena_facts() const override { return facts_; }

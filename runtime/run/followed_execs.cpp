@@ -68,7 +68,7 @@ int FollowedExecs::thread_of(uint32_t number, const abi::ExecWish& wish) const {
   int likely = 0;
   std::set<int> seen;
   for (const auto& target : session_.targets()) {
-    const int tid = number_seen(own, target->arena_facts().target_pid);
+    const int tid = number_seen(own, target->pid());
     if (tid > 0 && seen.insert(tid).second && has_memory(tid, data_)) {
       likely = tid;
       break;

@@ -247,7 +247,7 @@ std::optional<int> SessionRun::arm() {
   if (Target* const target = session_->target()) {
     const bool lists = stages_.probes || stages_.dump.count("probes") > 0;
     const bool is_alone = found.more_pids.empty() && !found.is_everywhere;
-    const int pid = is_alone ? 0 : target->arena_facts().target_pid;
+    const int pid = is_alone ? 0 : target->pid();
     report_arming(*target, prepared_.clock, lists, pid, !stress_.is_on());
   }
   if (found.command) {

@@ -97,7 +97,7 @@ Status Session::place(Target& target, const Image& image, DetourPlan detours, Co
                       AreaList list) {
   const LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
     if (!target.runs_handlers()) return Result<Linked>(Linked());
-    return link(image, base, working, target.agent_places());
+    return codes_.link(image, base, working, target.agent_places());
   };
   const uint64_t constants = constants_of(target);
   auto& header = *reinterpret_cast<abi::Header*>(constants);
@@ -232,7 +232,7 @@ bool Session::end_one() {
   for (const auto& target : targets_) {
     const std::string why = target->why_over();
     if (why.empty()) continue;
-    const int pid = target->arena_facts().target_pid;
+    const int pid = target->pid();
     const Status restored = target->restore();
     words().answer_end();
     let_wait(true);  // the others' loaders
@@ -248,7 +248,7 @@ std::vector<InstalledSite> Session::sites() const {
   std::vector<InstalledSite> all;
   for (const auto& target : targets_) {
     for (InstalledSite& site : target->sites()) {
-      if (targets_.size() > 1) site.pid = target->arena_facts().target_pid;
+      if (targets_.size() > 1) site.pid = target->pid();
       all.push_back(std::move(site));
     }
   }

@@ -15,6 +15,7 @@
 #include "compiler/stages/program.h"
 #include "runtime/memory/told_words.h"
 #include "runtime/process/presence.h"
+#include "runtime/session/linked_codes.h"
 #include "runtime/target/target.h"
 
 namespace dj {
@@ -115,6 +116,7 @@ class Session {
   abi::Header header_ = {};
   uint64_t capture_handlers_ = 0;  // that the arena has room for
   Linked host_;
+  LinkedCodes codes_;
   // For each further plan: its first site, and its first handler.
   std::vector<std::pair<SiteId, HandlerId>> further_;
   uint64_t sites_ = 0;  // SiteInfos in use

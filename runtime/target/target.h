@@ -45,6 +45,9 @@ class Target {
  public:
   virtual ~Target() = default;
 
+  // Its number, as djtap sees it; of the kernel, that of the process that djtap has started beside
+  // it, or 0.
+  virtual int pid() const = 0;
   // What can be probed, ascending by address. know() changes it.
   virtual const std::vector<MappedModule>& objects() const = 0;
   // What patches of objects that the target opens from now on may assume.

@@ -47,6 +47,7 @@ class FakeTarget : public Target {
   // The set of detours that came last.
   Detours& latest() { return sets_.back().detours; }
 
+  int pid() const override { return 0; }
   const std::vector<MappedModule>& objects() const override { return known_; }
   TargetFacts facts() const override { return facts_; }
   SessionFacts arena_facts() const override { return SessionFacts(); }

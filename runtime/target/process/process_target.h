@@ -46,6 +46,7 @@ class ProcessTarget : public Target {
 
   const std::vector<MappedModule>& objects() const override { return objects_.known; }
   TargetFacts facts() const override;
+  int pid() const override { return process_.pid; }
   SessionFacts arena_facts() const override;
   AgentPlaces agent_places() const override { return threads_.places; }
 
@@ -115,6 +116,7 @@ class ProcessTarget : public Target {
   void let_go();
   Status arm_first();
   Status prepare_threads();
+  Status note_seen_objects(const Stopped& stopped);
   Status raise(const Stopped& stopped, const Detours& detours);
   Status restore_all(Stopped& stopped);
   Status take_out(Stopped& stopped, ProbeSet& set);
@@ -137,6 +139,7 @@ class ProcessTarget : public Target {
   // it before the first handler runs.
   Result<uint64_t> obey_filters(const Stopped& stopped);
   void cool(Installation& installation);
+  uint64_t worth_leading_ns() const;
   void lead_calls();
   void rebind_calls(Installation& installation);
   void clear_tracee();

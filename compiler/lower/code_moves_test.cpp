@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// A copy that move_linked() has made is what link() makes at the same base, byte for byte.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "compiler/lower/session_test.h"
+#include "compiler/stages/move_linked.h"
+
+namespace dj {
+namespace {
+
+constexpr const char* kScript = R"(
+global a, s, n
+probe func("f") { a[$a, "k"] += $b; s <<< $a; n++; printf("%d %s %d\n", $a, "text", n / $b) }
+probe end { print(n) }
+)";
+
+struct Placed {
+  std::vector<uint8_t> bytes;
+  Linked linked;
+};
+
+Placed link_at(const TestSession& session, uint64_t base) {
+  Placed placed{std::vector<uint8_t>(link_bytes(session.image)), {}};
+  const AgentPlaces places = {-160, 0x690,
+                              session.layout.header.threads.address(session.layout.arena()),
+                              session.layout.header.own_stacks.address(session.layout.arena())};
+  Result<Linked> linked = link(session.image, base, placed.bytes, places);
+  EXPECT_TRUE(linked.ok()) << linked.error().message;
+  placed.linked = linked.take();
+  return placed;
+}
+
+// The order in which JITLink lays its table of addresses depends on where its own objects lie, so
+// two runs give the same code mostly, not always.
+bool copies_are_as_linked(const TestSession& session, uint64_t base, uint64_t to) {
+  constexpr int kTries = 100;
+  for (int i = 0; i < kTries; i++) {
+    const Placed first = link_at(session, base), wanted = link_at(session, to);
+    if (!first.linked.moves) return false;
+    std::vector<uint8_t> copy = first.bytes;
+    EXPECT_TRUE(move_linked(copy, *first.linked.moves, base, to));
+    if (copy != wanted.bytes) continue;
+    const Linked there = moved(first.linked, base, to);
+    EXPECT_EQ(there.symbols, wanted.linked.symbols);
+    EXPECT_EQ(there.handlers, wanted.linked.handlers);
+    return copy != first.bytes;
+  }
+  return false;
+}
+
+TEST(CodeMoves, CopyIsWhatLinkMakes) {
+  const TestSession session(kScript);
+  constexpr uint64_t kBase = 0x7f1230000000;
+  for (const uint64_t to : {0x7f1230001000, 0x7f0000000000, 0x555555554000})
+    EXPECT_TRUE(copies_are_as_linked(session, kBase, to)) << std::hex << to;
+}
+
+// A distance of four bytes to something that stays.
+TEST(CodeMoves, RefusesWhatWouldNotReach) {
+  const std::vector<CodeMove> moves = {{.offset = 1, .is_wide = false, .grows = false}};
+  const std::vector<uint8_t> jump = {0xe8, 0, 0, 0, 0x70};
+  std::vector<uint8_t> copy = jump;
+  EXPECT_TRUE(move_linked(copy, moves, 0x1000, 0x2000));
+  EXPECT_EQ(copy, (std::vector<uint8_t>{0xe8, 0, 0xf0, 0xff, 0x6f}));
+  copy = jump;
+  EXPECT_FALSE(move_linked(copy, moves, 0x7f1230000000, 0x1000));
+}
+
+}  // namespace
+}  // namespace dj
