@@ -12,6 +12,9 @@
 
 namespace dj {
 
+// kChunk of a body that takes less than a microsecond.
+constexpr size_t kLightChunk = 1024;
+
 // Calls body(i) for every i < count, in no order, on several threads when there is enough to do.
 // body may throw std::bad_alloc only: then this does, when all threads have ended. kChunk: so many
 // iterations are one thread's; neighbours in memory, and few enough to balance.
@@ -26,8 +29,8 @@ void parallel(size_t count, const Body& body) {
   };
   const size_t chunks = (count + kChunk - 1) / kChunk;
   std::vector<std::optional<SpareThread>> others;
-  for (size_t i = 1; i < std::min<size_t>({chunks, kMost, std::thread::hardware_concurrency()});
-       i++)
+  static const size_t processors = std::thread::hardware_concurrency();  // reads a file each time
+  for (size_t i = 1; i < std::min({chunks, kMost, processors}); i++)
     others.push_back(spare_thread(work));
   work();
   for (std::optional<SpareThread>& other : others) {

@@ -14,6 +14,18 @@
 #include "runtime/shared/trap.h"
 
 namespace dj {
+namespace {
+
+// Beside each other where the sites are so many that a thread is worth its making.
+template <typename First, typename Second>
+void both(size_t sites, const First& first, const Second& second) {
+  constexpr size_t kMany = 2000;
+  if (sites < kMany) return first(), second();
+  parallel<1>(2, [&](size_t i) { i == 0 ? first() : second(); });
+}
+
+}  // namespace
+
 Installation Installation::prepare(const DetourPlan& plan, const std::vector<MappedModule>& modules,
                                    const Traps& traps, pid_t pid, ModuleCodes& codes) {
   const uint64_t begin = now_ns();
@@ -107,13 +119,9 @@ Status Installation::stage(Staged& staged) {
                  still = live_ones(sites, false);
   staged.live = patches().live;
   Status journaled = ok_status();
-  parallel<1>(2, [&](size_t i) {
-    if (i == 0) {
-      journaled = stage_journal(hooks, sites);
-    } else {
-      stage_text(staged, hooks, still);
-    }
-  });
+  both(
+      sites.size(), [&] { journaled = stage_journal(hooks, sites); },
+      [&] { stage_text(staged, hooks, still); });
   return journaled;
 }
 
@@ -125,13 +133,9 @@ Status Installation::ready(pid_t pid) {
   if (!ahead_.copying) copy_ahead(pid, detours_->plan);
   ahead_.staged.emplace(Staged{TextImage({}), TextImage(led_.words.all()), {}, {}, {}, {}, false});
   Status staged = ok_status();
-  parallel<1>(2, [&](size_t i) {
-    if (i == 0) {
-      staged = stage(*ahead_.staged);
-    } else {
-      ahead_.staged->text = TextImage(detours_->sites(), detours_->hooks());
-    }
-  });
+  both(
+      patches().sites.size(), [&] { staged = stage(*ahead_.staged); },
+      [&] { ahead_.staged->text = TextImage(detours_->sites(), detours_->hooks()); });
   if (!staged.ok()) return staged;
   const PageCopies copies = ahead_.copying->finish();
   times_.copied_pages = copies.pages;

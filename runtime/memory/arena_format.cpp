@@ -181,7 +181,7 @@ void write_sites(const abi::Header& header, const Plan& plan, const Asked& asked
   for (const PlanModule& module : plan.modules) {
     paths.push_back(texts(module.path));
   }
-  parallel(plan.sites.size(), [&](size_t i) {
+  parallel<kLightChunk>(plan.sites.size(), [&](size_t i) {
     const Site& site = plan.sites[i];
     abi::SiteInfo& row = info[i];
     if (!site.function.empty()) {  // else no handler will ask for a name

@@ -78,7 +78,9 @@ Status TargetMaps::check() const {
 }
 
 Status TargetMaps::end(const Status& mapped) {
-  for (const File& file : files_) DJ_TRY_DO(call_.syscall(SYS_close, {file.number}));
+  std::vector<uint64_t> numbers;
+  for (const File& file : files_) numbers.push_back(file.number);
+  DJ_TRY_DO(close_in(call_, std::move(numbers)));
   Status done = mapped.ok() ? check() : mapped;
   if (done.ok()) return done;
   for (const Piece& piece : pieces_)

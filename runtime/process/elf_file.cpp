@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <map>
+#include <utility>
 
 #include "compiler/base/other_machine.h"
 #include "compiler/base/target_file.h"
@@ -155,8 +157,14 @@ Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name) 
   return find_symbol(*file, path, name);
 }
 
-Result<ElfSymbol> find_symbol(const TargetFile& file, const std::string& path,
-                              const std::string& name) {
+namespace {
+
+Error no_symbol(const std::string& path, const std::string& name) {
+  return Error{path + " has no symbol " + name, Fail::NotFound};
+}
+
+Result<ElfSymbol> search_symbol(const TargetFile& file, const std::string& path,
+                                const std::string& name) {
   DJ_TRY(const ElfFile elf, read_headers(file, path));
   std::vector<Elf64_Shdr> sections(elf.header.e_shnum);
   if (elf.header.e_shentsize != sizeof(Elf64_Shdr) ||
@@ -172,7 +180,40 @@ Result<ElfSymbol> find_symbol(const TargetFile& file, const std::string& path,
       }
     }
   }
-  return Error{path + " has no symbol " + name, Fail::NotFound};
+  return no_symbol(path, name);
+}
+
+// What was found in a version of a file is there the next time, too: djtap asks the same of the C
+// library of each process.
+class FoundSymbols {
+ public:
+  using Key = std::pair<FileVersion, std::string>;
+  const ElfSymbol* find(const Key& key) const {
+    const auto found = symbols_.find(key);
+    return found != symbols_.end() ? &found->second : nullptr;
+  }
+  void add(Key key, const ElfSymbol& symbol) {
+    constexpr size_t kMost = 10'000;
+    if (symbols_.size() < kMost) symbols_.emplace(std::move(key), symbol);
+  }
+
+ private:
+  std::map<Key, ElfSymbol> symbols_;
+};
+
+}  // namespace
+
+Result<ElfSymbol> find_symbol(const TargetFile& file, const std::string& path,
+                              const std::string& name) {
+  static thread_local FoundSymbols known;
+  FoundSymbols::Key key = {file.version(), name};
+  const ElfSymbol* symbol = known.find(key);
+  if (symbol != nullptr && symbol->address == 0) return no_symbol(path, name);
+  if (symbol != nullptr) return *symbol;
+  Result<ElfSymbol> found = search_symbol(file, path, name);
+  if (found.ok() || found.error().kind == Fail::NotFound)
+    known.add(std::move(key), found.ok() ? found.value() : ElfSymbol());
+  return found;
 }
 
 }  // namespace dj

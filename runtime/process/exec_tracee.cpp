@@ -197,7 +197,7 @@ Result<Launched> ExecTracee::reach_start(uint64_t limit_ns) {
   Tracee tracee(Tracee::Kind::Followed, pid_, limit_ns);
   tracee.stands = true;
   const Result<ElfFile> program = executed_program(pid_);
-  const Result<std::optional<Scout>> start =
+  const Result<ProgramStart> start =
       program.ok() ? run_to_start(tracee, program.value()) : program.error();
   if (!start.ok()) {
     give_back(tracee);
@@ -206,7 +206,7 @@ Result<Launched> ExecTracee::reach_start(uint64_t limit_ns) {
   ptrace(PTRACE_SETOPTIONS, pid_, 0, PTRACE_O_TRACESYSGOOD);
   state_ = State::LetGo;
   DJ_TRY(Stopped stopped, Stopped::adopt(pid_));
-  return Launched{pid_, std::move(stopped), std::nullopt};
+  return Launched{pid_, std::move(stopped), std::nullopt, start.value().at_loader_call};
 }
 
 }  // namespace dj

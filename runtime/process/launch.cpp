@@ -153,10 +153,11 @@ Result<Launched> launch(ForkedChild forked) {
   if (!program.ok() && program.error().kind == Fail::Permission)
     return Error{file + " may be executed, but not read", Fail::Permission};
   if (!program.ok()) return Error{program.error().message};  // the command is there, /proc is not
-  DJ_TRY(std::optional<Scout> scout, run_to_start(child.tracee(), program.value()));
+  DJ_TRY(ProgramStart start, run_to_start(child.tracee(), program.value()));
   ptrace(PTRACE_SETOPTIONS, child.pid(), 0, PTRACE_O_TRACESYSGOOD);
   DJ_TRY(Stopped stopped, Stopped::adopt(child.pid()));
-  return Launched{child.release(), std::move(stopped), std::move(scout)};
+  return Launched{child.release(), std::move(stopped), std::move(start.scout),
+                  start.at_loader_call};
 }
 
 Result<Launched> launch(const std::vector<std::string>& argv, const LaunchOptions& options) {

@@ -59,7 +59,8 @@ Status run_untraced(ForkedChild& child);
 struct Launched {
   pid_t pid = 0;
   Stopped stopped;  // one thread; its release lets the program run, untraced, as djtap's child
-  std::optional<Scout> scout;  // of a static program with TLS that stands at its entry point
+  std::optional<Scout> scout;   // of a static program with TLS that stands at its entry point
+  bool at_loader_call = false;  // ProgramStart::at_loader_call
 };
 
 // Starts the program as execvp does. Fails with Fail::NotFound: no such command (exit code 127);

@@ -37,11 +37,17 @@ std::string as_shown(std::string name) {
 
 }  // namespace
 
-std::optional<MapQuery> MapQuery::open(pid_t pid) {
-  MapQuery query(open_process_file(living_thread(pid), ProcessFile::Maps));
+std::optional<MapQuery> MapQuery::open_thread(pid_t tid) {
+  MapQuery query(open_process_file(tid, ProcessFile::Maps));
   Mapping any;
   if (query.fd_ < 0 || query.find(0, 0, false, any) != Answer::Found) return std::nullopt;
   return query;
+}
+
+std::optional<MapQuery> MapQuery::open(pid_t pid) {
+  std::optional<MapQuery> query = open_thread(pid);
+  const pid_t tid = query ? pid : living_thread(pid);
+  return tid == pid ? std::move(query) : open_thread(tid);
 }
 
 MapQuery::MapQuery(MapQuery&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}

@@ -33,6 +33,7 @@ class MapQuery {
 
  private:
   explicit MapQuery(int fd) : fd_(fd) {}
+  static std::optional<MapQuery> open_thread(pid_t tid);
   enum class Answer : uint8_t { Found, None, Refused };
   // Finds the first mapping that ends behind `address`. `flags`: the kernel's flags that it must
   // match.

@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <elf.h>
+#include <fcntl.h>
 #include <sys/sysmacros.h>
 #include <time.h>
 #include <unistd.h>
@@ -36,23 +37,24 @@ constexpr size_t kMostBytes = 32 << 20;
 
 Result<std::string> read_proc(pid_t pid, const char* rest) {
   const std::string path = proc_path(pid, rest);
-  std::ifstream in(path);
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   std::string text;
-  constexpr size_t kPart = 64 << 10;
-  for (std::streamsize got = kPart; got == kPart && text.size() <= kMostBytes;) {
-    const size_t before = text.size();
-    text.resize(before + kPart);
-    in.read(&text[before], kPart);
-    got = in.gcount();
-    text.resize(before + static_cast<size_t>(got));
+  for (ssize_t got = file; got >= 0 && text.size() <= kMostBytes;) {
+    constexpr size_t kPart = 4096;
+    const size_t before = text.size(), more = std::max(kPart, before);
+    text.resize(before + more);
+    got = read(file, &text[before], more);
+    text.resize(before + static_cast<size_t>(std::max<ssize_t>(got, 0)));
+    if (got == 0) break;
   }
+  const int failed = errno;
+  if (file >= 0) close(file);
   if (text.size() > kMostBytes)
     return Error{path + " is larger than djtap reads it", Fail::Unsupported};
   if (!text.empty()) return text;
-  const int number = errno;
   if (access(proc_path(pid, "").c_str(), F_OK) != 0)
     return Error{"there is no process " + std::to_string(pid), Fail::NotFound};
-  return os_error("cannot read " + path, number != 0 ? number : EACCES);
+  return os_error("cannot read " + path, failed != 0 ? failed : EACCES);
 }
 
 Error no_memory(pid_t pid) {
@@ -94,8 +96,12 @@ std::vector<std::string> stat_fields(pid_t pid) {
   const size_t name_end = text.ok() ? text.value().rfind(')') : std::string::npos;
   if (name_end == std::string::npos) return {};  // it ended while we read
   std::vector<std::string> fields = {std::to_string(pid), ""};
-  std::istringstream words(text.value().substr(name_end + 1));
-  for (std::string field; words >> field;) fields.push_back(field);
+  std::string_view rest = std::string_view(text.value()).substr(name_end + 1);
+  for (size_t begin; (begin = rest.find_first_not_of(" \n")) != rest.npos;) {
+    rest.remove_prefix(begin);
+    fields.emplace_back(rest.substr(0, rest.find_first_of(" \n")));
+    rest.remove_prefix(fields.back().size());
+  }
   return fields;
 }
 
@@ -171,40 +177,56 @@ std::vector<Mapping> parse_maps(const std::string& text) {
   return maps;
 }
 
+// The first thread may have ended before the process: then it has no mappings.
 Result<std::vector<Mapping>> read_maps(pid_t pid) {
-  DJ_TRY(std::string text, read_maps_text(living_thread(pid)));
-  std::vector<Mapping> maps = parse_maps(text);
+  Result<std::string> text = read_maps_text(pid);
+  const bool has_some = text.ok() && !text.value().empty();
+  const pid_t tid = has_some ? pid : living_thread(pid);
+  if (tid != pid) text = read_maps_text(tid);
+  if (!text.ok()) return text.error();
+  std::vector<Mapping> maps = parse_maps(text.value());
   if (maps.empty()) return no_memory(pid);
   return maps;
 }
 
 namespace {
 
-using In = std::istringstream;
-const std::map<std::string_view, void (*)(In&, ProcessStatus&)> kStatusFields = {
-    {"Name:", [](In& in, ProcessStatus& status) { in >> status.name; }},
-    {"State:", [](In& in, ProcessStatus& status) { in >> status.state; }},
-    {"PPid:", [](In& in, ProcessStatus& status) { in >> status.parent; }},
-    {"TracerPid:", [](In& in, ProcessStatus& status) { in >> status.tracer; }},
-    {"Uid:", [](In& in, ProcessStatus& status) { in >> status.uid; }},
-    {"VmSize:", [](In& in, ProcessStatus& status) { in >> status.size_kb; }},
-    {"VmData:", [](In& in, ProcessStatus& status) { in >> status.data_kb; }},
-    {"VmLib:", [](In& in, ProcessStatus& status) { in >> status.code_kb; }},
-    {"VmLck:", [](In& in, ProcessStatus& status) { in >> status.locked_kb; }},
+using Text = std::string_view;
+
+template <typename Number>
+void take_field(Text text, Number& number) {
+  std::from_chars(text.data(), text.data() + text.size(), number);
+}
+
+const std::map<Text, void (*)(Text, ProcessStatus&)> kStatusFields = {
+    {"Name", [](Text text, ProcessStatus& status) { status.name = text; }},
+    {"State", [](Text text, ProcessStatus& status) { status.state = text.front(); }},
+    {"PPid", [](Text text, ProcessStatus& status) { take_field(text, status.parent); }},
+    {"TracerPid", [](Text text, ProcessStatus& status) { take_field(text, status.tracer); }},
+    {"Uid", [](Text text, ProcessStatus& status) { take_field(text, status.uid); }},
+    {"VmSize", [](Text text, ProcessStatus& status) { take_field(text, status.size_kb); }},
+    {"VmData", [](Text text, ProcessStatus& status) { take_field(text, status.data_kb); }},
+    {"VmLib", [](Text text, ProcessStatus& status) { take_field(text, status.code_kb); }},
+    {"VmLck", [](Text text, ProcessStatus& status) { take_field(text, status.locked_kb); }},
 };
+
+// One line: "Name:<tab or spaces>text".
+void take_status_line(Text line, ProcessStatus& status) {
+  const auto found = kStatusFields.find(line.substr(0, line.find(':')));
+  if (found == kStatusFields.end()) return;
+  const size_t begin = line.find_first_not_of(" \t", found->first.size() + 1);
+  if (begin != Text::npos) found->second(line.substr(begin), status);
+}
 
 }  // namespace
 
 Result<ProcessStatus> read_status(pid_t pid) {
-  DJ_TRY(std::string text, read_proc(pid, "/status"));
+  DJ_TRY(const std::string text, read_proc(pid, "/status"));
   ProcessStatus status;
-  std::istringstream in(text);
-  for (std::string line; std::getline(in, line);) {
-    std::istringstream words(line);
-    std::string key;
-    words >> key;
-    const auto found = kStatusFields.find(key);
-    if (found != kStatusFields.end()) found->second(words, status);
+  for (Text rest = text; !rest.empty();) {
+    const size_t bytes = std::min(rest.find('\n'), rest.size() - 1);
+    take_status_line(rest.substr(0, bytes), status);
+    rest.remove_prefix(bytes + 1);
   }
   const std::vector<std::string> fields = stat_fields(pid);
   if (fields.size() > 46) {

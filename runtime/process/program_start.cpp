@@ -331,13 +331,15 @@ Result<ElfFile> executed_program(pid_t pid) {
   return read_elf(TargetFile(fd), path);
 }
 
-Result<std::optional<Scout>> run_to_start(Tracee& tracee, const ElfFile& program) {
+Result<ProgramStart> run_to_start(Tracee& tracee, const ElfFile& program) {
+  ProgramStart start;
   if (!program.interpreter.empty()) {
     DJ_TRY_DO(run_loader(tracee, program.interpreter));
-    return std::optional<Scout>();
+    start.at_loader_call = true;
+  } else if (program.has_tls) {
+    DJ_TRY(start.scout, run_static(tracee));
   }
-  if (program.has_tls) return run_static(tracee);
-  return std::optional<Scout>();
+  return start;
 }
 
 }  // namespace dj

@@ -21,11 +21,18 @@ constexpr uint64_t kStartOptions = PTRACE_O_TRACESYSGOOD | PTRACE_O_TRACEEXEC;
 // read_elf().
 Result<ElfFile> executed_program(pid_t pid);
 
+// ProgramStart: where run_to_start() has led a program.
+struct ProgramStart {
+  std::optional<Scout> scout;
+  // It stands at the call by which its loader says that its objects are there.
+  bool at_loader_call = false;
+};
+
 // The tracee is in the stop of PTRACE_EVENT_EXEC; `program` is what it has executed. Afterwards it
 // is in a ptrace-stop at one of the places that launch.h names, its code as its files have it. A
 // scout is sent ahead of a Started tracee alone: it would be a child of a Followed one's parent.
 // Where it fails, a Followed tracee that still lives is in a stop and has its own code again; if it
 // has not stopped within two seconds (Tracee::stands), its loader keeps a call that does nothing.
-Result<std::optional<Scout>> run_to_start(Tracee& tracee, const ElfFile& program);
+Result<ProgramStart> run_to_start(Tracee& tracee, const ElfFile& program);
 
 }  // namespace dj

@@ -18,6 +18,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/process/map_query.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
@@ -52,6 +53,11 @@ bool enters(pid_t tid, const user_regs_struct& wanted) {
          std::ranges::equal(info.entry.args, arguments);
 }
 
+bool is_private(pid_t pid, uint64_t address) {
+  const Result<std::optional<Mapping>> mapping = MapFinder(pid).at(address);
+  return mapping.ok() && mapping.value() && !mapping.value()->shared;
+}
+
 Error no_syscall_in(pid_t pid) {
   return Error{"no system call instruction found in process " + std::to_string(pid),
                Fail::Unsupported};
@@ -66,7 +72,7 @@ Result<pid_t> RemoteCall::best_thread(Stopped& stopped) {
   for (auto& [tid, thread] : stopped.threads_) {
     DJ_TRY(user_regs_struct regs, stopped.registers(tid));
     int cost = thread.held.empty() ? disturbance(regs) : kHeld;
-    if (cost < best && is_confined(tid)) cost += kConfined;
+    if (cost < best && stopped.is_confined(tid)) cost += kConfined;
     if (cost < best) {
       best = cost;
       chosen = tid;
@@ -87,7 +93,7 @@ Result<RemoteCall> RemoteCall::borrow(Stopped& stopped, pid_t tid) {
   RemoteCall call;
   call.tid_ = tid;
   DJ_TRY(call.saved_, stopped.registers(call.tid_));
-  if (is_confined(tid)) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
+  if (stopped.is_confined(tid)) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
   DJ_TRY(call.saved_mask_, stopped.signal_mask(call.tid_));
   DJ_TRY_DO(call.prepare(stopped));
   DJ_TRY_DO(stopped.set_signal_mask(call.tid_, ~uint64_t{0}));
@@ -118,7 +124,7 @@ Status RemoteCall::check(Stopped& stopped) {
   RemoteCall call;
   DJ_TRY(call.tid_, best_thread(stopped));
   if (find_gadgets(stopped).syscall == 0) return no_syscall_in(stopped.pid());
-  if (is_confined(call.tid_)) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
+  if (stopped.is_confined(call.tid_)) DJ_TRY_DO(call.suspend_filter(stopped.pid()));
   call.resume_filter();
   return ok_status();
 }
@@ -151,6 +157,7 @@ RemoteCall::RemoteCall(RemoteCall&& other) noexcept
       borrowed_(other.borrowed_),
       home_(std::move(other.home_)),
       scratch_(other.scratch_),
+      maps_scratch_(other.maps_scratch_),
       locks_memory_(other.locks_memory_) {}
 
 RemoteCall::~RemoteCall() { static_cast<void>(give_back().ok()); }
@@ -209,12 +216,14 @@ Result<uint64_t> RemoteCall::checked(const char* what, long number,
   return static_cast<uint64_t>(result);
 }
 
+// A program may have made its stack of memory that it shares.
 Result<uint64_t> RemoteCall::scratch() {
-  if (scratch_ == 0) {
-    DJ_TRY(scratch_,
-           map_in(*this, "mmap",
-                  {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS}));
-  }
+  if (scratch_ != 0) return scratch_;
+  if (home_ && (stopped_->is_fresh() || is_private(stopped_->pid(), home_->scratch())))
+    return scratch_ = home_->scratch();
+  DJ_TRY(scratch_, map_in(*this, "mmap",
+                          {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS}));
+  maps_scratch_ = true;
   return scratch_;
 }
 
@@ -231,7 +240,7 @@ Status RemoteCall::give_back() {
   if (stopped == nullptr) {
     return ok_status();
   }
-  if (scratch_ != 0) {
+  if (maps_scratch_) {
     stopped_ = stopped;
     Result<int64_t> unmapped = syscall(SYS_munmap, {scratch_, kScratchBytes});
     stopped_ = nullptr;

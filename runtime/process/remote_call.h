@@ -42,8 +42,8 @@ class RemoteCall {
   // Whether some of the target's memory is locked (mlock, mlockall). The first call finds out:
   // there may be hundreds of mappings to make.
   bool locks_memory();
-  // Returns the address of a private page of the target for arguments in memory; it lasts until the
-  // scope ends.
+  // Returns the address of RestoreFrame::kScratchBytes bytes of the target for arguments in memory,
+  // which no other process shares; they last until the scope ends.
   Result<uint64_t> scratch();
 
   // Gives the thread back: unmaps scratch() and restores registers, signal mask and stack. The
@@ -65,6 +65,7 @@ class RemoteCall {
   user_regs_struct borrowed_ = {};  // at a `syscall` instruction
   std::optional<RestoreFrame> home_;
   uint64_t scratch_ = 0;  // 0: none yet
+  bool maps_scratch_ = false;
   std::optional<bool> locks_memory_;
 };
 

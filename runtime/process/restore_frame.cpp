@@ -53,9 +53,18 @@ uint64_t area_bytes(uint64_t features) {
   return end;
 }
 
+// Bytes of an XSAVE area with all that the kernel lets a thread have (CPUID leaf 0xd, ecx).
+uint64_t most_area_bytes() {
+  constexpr uint64_t kLeast = 4096;
+  uint32_t a = 0, b = 0, most = 0, d = 0;
+  __get_cpuid_count(0xd, 0, &a, &b, &most, &d);
+  return std::max<uint64_t>(most, kLeast);
+}
+
 // The thread's vector registers as a signal frame holds them; empty: the kernel does not tell.
 std::vector<uint8_t> vector_state(pid_t tid) {
-  std::vector<uint8_t> area(64 << 10);
+  static const uint64_t most = most_area_bytes();
+  std::vector<uint8_t> area(most);
   iovec io = {area.data(), area.size()};
   if (trace(PTRACE_GETREGSET, tid, NT_X86_XSTATE, &io) != 0 ||
       io.iov_len < kLegacyBytes + kXsaveHeader) {
@@ -227,12 +236,13 @@ std::optional<RestoreFrame> RestoreFrame::make(const Stopped& stopped, pid_t tid
   uint64_t area_at = (regs.rsp - kRedZone - area.size()) & ~uint64_t{63};
   RestoreFrame home;
   home.frame_ = (area_at - kFrameBytes) & ~uint64_t{15};
+  home.begin_ = home.frame_ - kScratchBytes;
   HomeFrame frame = frame_for(at_home(regs), mask, gadgets.sigreturn, area_at);
-  std::vector<uint8_t> bytes(area_at + area.size() - home.frame_);
-  memcpy(bytes.data(), &frame, kFrameBytes);
-  std::copy(area.begin(), area.end(), bytes.begin() + static_cast<long>(area_at - home.frame_));
+  std::vector<uint8_t> bytes(area_at + area.size() - home.begin_);
+  memcpy(&bytes[kScratchBytes], &frame, kFrameBytes);
+  std::copy(area.begin(), area.end(), bytes.begin() + static_cast<long>(area_at - home.begin_));
   home.before_.resize(bytes.size());
-  if (!stopped.read(home.frame_, home.before_).ok() || !stopped.write(home.frame_, bytes).ok()) {
+  if (!stopped.read(home.begin_, home.before_).ok() || !stopped.write(home.begin_, bytes).ok()) {
     return std::nullopt;  // not enough stack
   }
   return home;

@@ -36,12 +36,15 @@ class RestoreFrame {
   static std::optional<RestoreFrame> make(const Stopped& stopped, pid_t tid, const Gadgets& gadgets,
                                           const user_regs_struct& regs, uint64_t mask);
   uint64_t frame() const { return frame_; }  // the stack pointer to make system calls with
+  // kScratchBytes below the frame, for arguments in memory.
+  static constexpr uint64_t kScratchBytes = 512;
+  uint64_t scratch() const { return begin_; }
   // Restores the bytes that lay there.
-  Status clear(const Stopped& stopped) const { return stopped.write(frame_, before_); }
+  Status clear(const Stopped& stopped) const { return stopped.write(begin_, before_); }
 
  private:
-  uint64_t frame_ = 0;
-  std::vector<uint8_t> before_;
+  uint64_t begin_ = 0, frame_ = 0;
+  std::vector<uint8_t> before_;  // from begin_ on
 };
 
 }  // namespace dj

@@ -86,6 +86,7 @@ Result<uint64_t> denied_by_filters(const Stopped& stopped) {
   uint64_t denied = 0;
   Known known;
   for (const pid_t tid : stopped.threads()) {
+    if (!stopped.is_confined(tid)) continue;
     const Mode mode = mode_of(tid);
     if (mode == kStrict) denied |= abi::denied_strictly();
     if (mode != kFilter) continue;

@@ -192,8 +192,19 @@ Result<std::vector<uint64_t>> open_there(RemoteCall& call, std::span<const int> 
     if (is_descriptor(number)) numbers.push_back(static_cast<uint64_t>(number));
   }
   if (numbers.size() == files.size()) return numbers;
-  for (const uint64_t opened : numbers) DJ_TRY_DO(call.syscall(SYS_close, {opened}));
+  DJ_TRY_DO(close_in(call, numbers));
   return why;
+}
+
+// Kernels before 5.9 have no close_range().
+Status close_run(RemoteCall& call, uint64_t first, uint64_t last) {
+  if (first != last) {
+    DJ_TRY(const int64_t closed, call.syscall(SYS_close_range, {first, last, 0}));
+    if (closed == 0) return ok_status();
+  }
+  for (uint64_t number = first; number <= last; number++)
+    DJ_TRY_DO(call.syscall(SYS_close, {number}));
+  return ok_status();
 }
 
 }  // namespace
@@ -206,9 +217,20 @@ Result<std::vector<uint64_t>> send_files(RemoteCall& call, std::span<const int> 
   Result<std::vector<uint64_t>> numbers =
       taken.ok() ? send_through(call, taken.value(), ends.second, files, more)
                  : open_there(call, files, taken.error());
-  for (const int end : {ends.first, ends.second})
-    DJ_TRY_DO(call.syscall(SYS_close, {static_cast<uint64_t>(end)}));
+  DJ_TRY_DO(
+      close_in(call, {static_cast<uint64_t>(ends.first), static_cast<uint64_t>(ends.second)}));
   return numbers;
+}
+
+Status close_in(RemoteCall& call, std::vector<uint64_t> numbers) {
+  std::ranges::sort(numbers);
+  for (auto begin = numbers.begin(); begin != numbers.end();) {
+    auto end = begin + 1;
+    while (end != numbers.end() && *end == *(end - 1) + 1) ++end;
+    DJ_TRY_DO(close_run(call, *begin, *(end - 1)));
+    begin = end;
+  }
+  return ok_status();
 }
 
 }  // namespace dj

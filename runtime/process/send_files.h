@@ -18,5 +18,7 @@ namespace dj {
 // limit of open files meanwhile. Fails if the kernel refuses a call or the target's processes
 // interfere.
 Result<std::vector<uint64_t>> send_files(RemoteCall& call, std::span<const int> files);
+// Closes these numbers in the target. Numbers that are no descriptors there are left out.
+Status close_in(RemoteCall& call, std::vector<uint64_t> numbers);
 
 }  // namespace dj

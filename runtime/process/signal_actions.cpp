@@ -17,7 +17,7 @@ constexpr uint64_t kOldAt = 64;  // of the old action in the scratch page
 // Gives each handler of a fault the address that `change` has for it.
 Status change_handlers(Stopped& stopped, bool own_trap,
                        const std::function<uint64_t(uint64_t)>& change) {
-  const uint64_t caught = caught_signals(stopped.pid());
+  const uint64_t caught = caught_signals(stopped);
   std::optional<RemoteCall> call;
   for (int signal = 1; signal < SIGRTMIN; signal++) {
     if (!abi::is_fault(signal, own_trap) || (caught >> (signal - 1) & 1) == 0) continue;
@@ -58,6 +58,10 @@ Status set_action(RemoteCall& call, int signal, const abi::AppAction& action) {
 bool has_handler(const abi::AppAction& action) {
   return action.handler != reinterpret_cast<uint64_t>(SIG_DFL) &&
          action.handler != reinterpret_cast<uint64_t>(SIG_IGN);
+}
+
+uint64_t caught_signals(const Stopped& stopped) {
+  return stopped.is_fresh() ? 0 : caught_signals(stopped.pid());
 }
 
 uint64_t caught_signals(pid_t pid) {

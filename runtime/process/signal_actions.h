@@ -19,6 +19,7 @@ bool has_handler(const abi::AppAction& action);
 // Returns the signals that the process catches, bit n - 1 for signal n; all bits if the kernel does
 // not tell.
 uint64_t caught_signals(pid_t pid);
+uint64_t caught_signals(const Stopped& stopped);
 
 // enter_gates() makes the kernel call the handlers of faults through gates (fault_gates.h);
 // leave_gates() undoes that. Both leave handlers without a gate alone. table: address of the

@@ -22,6 +22,7 @@ uint64_t least_signal_stack(const Stopped& stopped) {
 
 Result<uint64_t> small_signal_stack(Stopped& stopped, uint64_t least, uint64_t at) {
   uint64_t smallest = 0;
+  if (stopped.is_fresh()) return smallest;
   for (pid_t tid : stopped.threads()) {
     DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped, tid));
     uint64_t place = at;

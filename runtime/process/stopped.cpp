@@ -23,6 +23,7 @@
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rseq_query.h"
+#include "runtime/process/seccomp_filters.h"
 #include "runtime/process/thread_wait.h"
 #include "runtime/process/tracer.h"
 
@@ -149,6 +150,7 @@ Result<Stopped> Stopped::adopt(pid_t pid) {
   stopped.pid_ = pid;
   stopped.begin_ns_ = now_ns();
   stopped.threads_[pid] = {};
+  stopped.is_fresh_ = true;
   DJ_TRY_DO(stopped.to_event_stop(pid));
   DJ_TRY_DO(stopped.open_memory());
   return stopped;
@@ -157,6 +159,7 @@ Result<Stopped> Stopped::adopt(pid_t pid) {
 Stopped::Stopped(Stopped&& other) noexcept
     : pid_(other.pid_),
       mem_(std::exchange(other.mem_, -1)),
+      is_fresh_(other.is_fresh_),
       threads_(std::exchange(other.threads_, {})),
       begin_ns_(other.begin_ns_),
       paused_ns_(other.paused_ns_) {}
@@ -412,7 +415,16 @@ void Stopped::bury(pid_t tid) const {
   }
 }
 
+bool Stopped::is_confined(pid_t tid) const {
+  const auto thread = threads_.find(tid);
+  if (thread == threads_.end()) return dj::is_confined(tid);
+  std::optional<bool>& known = thread->second.is_confined;
+  if (!known) known = dj::is_confined(tid);
+  return *known;
+}
+
 void Stopped::release_others(pid_t keep) {
+  for (auto& [tid, thread] : threads_) thread.is_confined.reset();
   const bool alone = threads_.size() == 1;
   std::vector<pid_t> tids = threads();
   std::reverse(tids.begin(), tids.end());  // the first thread ends behind all others

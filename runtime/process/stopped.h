@@ -39,7 +39,7 @@ class Stopped final : public TextMemory {
   // thread that called that function. A late thread can be stopped once more.
   static bool let_go_of_late();
   // Takes over the only thread of a process that this thread of djtap has seized and that is in a
-  // ptrace-stop (launch.cpp).
+  // ptrace-stop (launch.cpp). The process is_fresh().
   static Result<Stopped> adopt(pid_t pid);
   Stopped(Stopped&& other) noexcept;
   Stopped& operator=(Stopped&&) = delete;
@@ -47,6 +47,9 @@ class Stopped final : public TextMemory {
 
   pid_t pid() const { return pid_; }
   std::vector<pid_t> threads() const;  // ascending, never empty
+  // Whether nothing of the program has run since its execve(): no signal has a handler, and no
+  // thread an alternate stack. False: it may have.
+  bool is_fresh() const { return is_fresh_; }
 
   // Read and write through /proc/PID/mem: a page that write() changes becomes the process's own
   // copy.
@@ -60,6 +63,9 @@ class Stopped final : public TextMemory {
   Status set_registers(pid_t tid, const user_regs_struct& regs) const;
   Result<uint64_t> signal_mask(pid_t tid) const;  // bit n-1: signal n is blocked
   Status set_signal_mask(pid_t tid, uint64_t mask) const;
+  // Whether the thread runs under seccomp (seccomp_filters.h). No thread can change that while all
+  // stand.
+  bool is_confined(pid_t tid) const;
   // Whether a signal is pending for this thread alone, or on its way to it: such a signal, a
   // fault's, may concern the very instruction at which the thread stands.
   bool expects_signal(pid_t tid) const;
@@ -91,6 +97,7 @@ class Stopped final : public TextMemory {
     bool at_signal_stop = false;  // stopped in the delivery of held.front() (or of one taken back)
     bool stands = false;          // in a stop that djtap has seen
     mutable std::optional<user_regs_struct> registers;  // as read in this stop
+    mutable std::optional<bool> is_confined;            // as asked while all threads stood
   };
   Stopped() = default;
   // Seizes all threads that do not stand yet, or `only` alone.
@@ -110,6 +117,7 @@ class Stopped final : public TextMemory {
 
   pid_t pid_ = 0;
   int mem_ = -1;
+  bool is_fresh_ = false;
   std::map<pid_t, Thread> threads_;
   uint64_t begin_ns_ = 0;   // since when all threads stand; 0: they do not
   uint64_t paused_ns_ = 0;  // earlier times

@@ -44,7 +44,8 @@ Journal::Journal(std::span<uint8_t> view, size_t calls)
   header().calls_at = calls_at_;
   header().version = kJournalVersion;
   header().controller = getpid();
-  header().controller_start = start_time(getpid()).value_or(0);
+  static const uint64_t own_start = start_time(getpid()).value_or(0);
+  header().controller_start = own_start;
   publish(header().magic, kJournalMagic);
 }
 

@@ -24,7 +24,10 @@ std::vector<uint64_t> bytes_of_pages(const SiteList& sites) {
 }
 
 PageCopying::PageCopying(pid_t pid, std::vector<uint64_t> bytes)
-    : memory_(pid, O_RDWR), bytes_(std::move(bytes)), thread_(spare_thread([this] { copy(); })) {}
+    : memory_(pid, O_RDWR), bytes_(std::move(bytes)) {
+  constexpr size_t kMany = 200;  // a few are written in the time that a thread takes to begin
+  if (bytes_.size() >= kMany) thread_ = spare_thread([this] { copy(); });
+}
 
 PageCopying::~PageCopying() {
   next_ = bytes_.size();

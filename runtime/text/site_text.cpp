@@ -19,7 +19,7 @@ void each_site(const SiteList& sites, const Step& step) {
   if (is_engine_logged()) {
     for (PatchSite* site : sites) step(*site);
   } else {
-    parallel(sites.size(), [&](size_t i) { step(*sites[i]); });
+    parallel<kLightChunk>(sites.size(), [&](size_t i) { step(*sites[i]); });
   }
 }
 
@@ -48,7 +48,7 @@ Status find_gone(const Stopped& stopped, const SiteList& sites,
 bool check_text(const TextImage& text, const SiteList& sites) {
   enum Found : uint8_t { Original, Other, Nothing };
   std::vector<Found> found(sites.size());
-  parallel(sites.size(), [&](size_t i) {
+  parallel<kLightChunk>(sites.size(), [&](size_t i) {
     bool readable = true;
     if (!sites[i]->is_waiting() || text.equals(sites[i]->address, sites[i]->original, &readable))
       return;

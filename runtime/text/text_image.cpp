@@ -152,7 +152,7 @@ Status TextImage::write(const TextMemory& memory, const std::vector<TextPatch>& 
   // Nobody else writes there, so several threads may: what they take is the time of the stop.
   std::mutex failing;
   Status written = ok_status();
-  parallel(dirty.size(), [&](size_t i) {
+  parallel<kLightChunk>(dirty.size(), [&](size_t i) {
     const Dirty& d = dirty[i];
     Status done = d.stale ? refresh(memory, d) : ok_status();
     if (done.ok() && d.first == d.last) {

@@ -90,7 +90,7 @@ Status TrapSetup::install(Stopped& stopped, Journal& journal) {
 
 // A handler of another signal may itself hit an int3, so it must not run with SIGTRAP blocked.
 Status TrapSetup::clear_action_masks(RemoteCall& call, Journal& journal) {
-  const uint64_t caught = caught_signals(call.stopped().pid());
+  const uint64_t caught = caught_signals(call.stopped());
   for (int signal = 1; signal <= kSignals; signal++) {
     if (signal == SIGTRAP || (caught >> (signal - 1) & 1) == 0) {
       continue;
