@@ -31,10 +31,19 @@ int64_t controller_ns() {
   return result == 0 ? used.seconds * 1'000'000'000 + used.nanoseconds : -1;
 }
 
+// Whether djtap has stopped the program at this very call, to arm its probes.
+bool is_seen() {
+  abi::ThreadTable* table = abi::thread_table_of(arena());
+  if (table == nullptr || abi::load(&table->loader_seen) == 0) return false;
+  abi::store(&table->loader_seen, uint64_t{0});
+  return true;
+}
+
 }  // namespace
 
 void dj_loader_event() {
   abi::LoaderTalk& talk = agent::words().loader;
+  if (is_seen()) return;
   if (abi::load(&talk.awaits) == abi::kNobody || agent::is_denied(agent::kSysFutex)) return;
   const uint32_t event = __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
   agent::ask_kernel(agent::kSysFutex, agent::word(&talk.events), kFutexWake, 1);

@@ -149,8 +149,10 @@ void JoinedProcesses::poll() {
     return true;
   });
   if (!looks) return;
-  look_next_ns_ = now_ns() + kIntervalNs;
+  constexpr uint64_t kShare = 100;  // of djtap's time, at most: there may be many processes
+  const uint64_t begin = now_ns();
   if (session_.has_ended_targets()) session_.drop_ended(mapped_session_files());
+  look_next_ns_ = now_ns() + std::max(kIntervalNs, kShare * (now_ns() - begin));
 }
 
 std::vector<std::string> JoinedProcesses::never_seen() const {

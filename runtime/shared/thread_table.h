@@ -81,7 +81,9 @@ struct ThreadTable {
   uint64_t end_wanted;       // EndReason: this process waits until nothing of the session is in it
   // The program's loader writes to it where it makes a namespace of its own. Written by djtap.
   DebugEntry debug_entry;
-  uint64_t pad2[354 - sizeof(DebugEntry) / 8];
+  // 1: djtap has seen the loader's objects already that the next call tells of. Written by djtap.
+  uint64_t loader_seen;
+  uint64_t pad2[353 - sizeof(DebugEntry) / 8];
   // Its middle is the fs base of a static program's thread before it sets its own: there handlers
   // find a control block, and an rseq area that says "not registered".
   uint64_t early_block[kEarlyBlockBytes / 8];

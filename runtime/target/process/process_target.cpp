@@ -221,6 +221,7 @@ Status ProcessTarget::arm_first() {
   Status armed = prepare_threads();
   if (armed.ok()) armed = first().arm(*held_.stopped, denied);
   if (armed.ok()) armed = raise(*held_.stopped, first().detours());
+  if (armed.ok() && process_.at_loader_call) armed = note_seen_objects(*held_.stopped);
   if (!armed.ok()) {
     DJ_TRY_DO(restore_all(*held_.stopped));
     return armed;
@@ -229,6 +230,13 @@ Status ProcessTarget::arm_first() {
   watch_.used_at_arm_ns = processor_ns(process_.pid);
   let_go();
   return ok_status();
+}
+
+// Its loader's call need not wait for djtap to look at the same objects once more.
+Status ProcessTarget::note_seen_objects(const Stopped& stopped) {
+  const uint64_t seen = 1;
+  return stopped.write(memory().threads() + offsetof(abi::ThreadTable, loader_seen),
+                       {reinterpret_cast<const uint8_t*>(&seen), sizeof seen});
 }
 
 Status ProcessTarget::raise(const Stopped& stopped, const Detours& detours) {

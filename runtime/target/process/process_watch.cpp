@@ -134,11 +134,21 @@ void ProcessTarget::cool(Installation& installation) {
   if (!cooled.ok()) report_undone(cooled.error().message);
 }
 
-// A program that waits most of its time, and a server whose children do, would stand once more for
-// nothing.
+// How long a process must have computed before its calls are worth a search. A program that waits
+// most of its time, and a server whose children do, would stand once more for nothing. A further
+// process is one of many, mostly: the search may cost a twentieth of what it has computed.
+uint64_t ProcessTarget::worth_leading_ns() const {
+  constexpr uint64_t kLeastNs = 50'000'000;
+  constexpr uint64_t kNsPerByte = 20 * 5 / 2;  // a search takes 2.5 ns for a byte of text
+  uint64_t bytes = 0;
+  for (const MappedModule& module : process_.modules) {
+    for (const AddressRange& text : module.text) bytes += text.end - text.begin;
+  }
+  return input_.number == 0 ? kLeastNs : std::max(kLeastNs, kNsPerByte * bytes);
+}
+
 void ProcessTarget::lead_calls() {
-  constexpr uint64_t kWorthNs = 50'000'000;
-  if (processor_ns(process_.pid) < watch_.used_at_arm_ns + kWorthNs) return;
+  if (processor_ns(process_.pid) < watch_.used_at_arm_ns + worth_leading_ns()) return;
   std::vector<Installation*> all;
   for (ProbeSet& set : sets_) all.push_back(&set.installation);
   // One after the other: each reads whole objects, beside a target that computes.

@@ -32,6 +32,7 @@ Result<TracedProcess> TracedProcess::launch(ForkedChild child) {
 TracedProcess::TracedProcess(Launched launched)
     : pid(launched.pid),
       stands(true),
+      at_loader_call(launched.at_loader_call),
       stopped(std::move(launched.stopped)),
       scout(std::move(launched.scout)) {}
 
@@ -83,8 +84,8 @@ namespace {
 
 // Which system calls seccomp filters deny (runtime/shared/denied.h).
 Result<uint64_t> denied_now(const TracedProcess& process) {
-  if (!has_confined_threads(process.pid)) return uint64_t{0};
   if (process.stopped) return denied_by_filters(*process.stopped);
+  if (!has_confined_threads(process.pid)) return uint64_t{0};
   DJ_TRY(Stopped stopped, Stopped::stop(process.pid));
   return denied_by_filters(stopped);
 }

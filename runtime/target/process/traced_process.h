@@ -48,6 +48,7 @@ struct TracedProcess {
   bool is_child = false;           // of djtap: a launched one
   bool stands = false;             // until the session lets it go: launched, or just executed
   std::optional<Stopped> stopped;  // of one that stands
+  bool at_loader_call = false;     // of one that stands: ProgramStart::at_loader_call
   UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
   std::optional<Scout> scout;      // of one that stands; goes when the session has been created
   std::vector<MappedModule> modules;
