@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// { body } becomes { began = get_cycles(); body; times <<< get_cycles() - began }.
+// { body } becomes { began = get_cycles(); body; began = get_cycles() - began; times <<< began }.
 #include "compiler/check/time_probes.h"
 
 #include <memory>
@@ -12,10 +12,10 @@
 namespace dj {
 namespace {
 
-BuiltinId cycles_builtin() {
+BuiltinId builtin_named(std::string_view name) {
   const std::vector<Builtin>& rows = builtins();
   for (BuiltinId id = 0; id < rows.size(); ++id) {
-    if (rows[id].name == "get_cycles") return id;
+    if (rows[id].name == name) return id;
   }
   CHECK(false);
   return 0;
@@ -43,27 +43,36 @@ struct Timed {
   Span span;
   LocalId began;
   GlobalId times;
-  BuiltinId cycles;
+  std::optional<GlobalId> by_process;
 
-  ExprPtr now() const { return make_expr(Type::Int, span, CallBuiltin{cycles, {}}); }
-  StmtPtr start() const {
-    ExprPtr place = make_expr(Type::Int, span, LocalRef{began});
-    return make_stmt(
-        span, ExprStmt{make_expr(Type::Int, span, Assign{std::nullopt, std::move(place), now()})});
+  ExprPtr call(std::string_view builtin) const {
+    return make_expr(Type::Int, span, CallBuiltin{builtin_named(builtin), {}});
   }
-  StmtPtr stop() const {
-    ExprPtr passed =
-        make_expr(Type::Int, span,
-                  Binary{ast::BinOp::Sub, now(), make_expr(Type::Int, span, LocalRef{began})});
-    return make_stmt(span,
-                     StatAdd{make_expr(Type::Stat, span, GlobalRef{times}), std::move(passed)});
+  ExprPtr local() const { return make_expr(Type::Int, span, LocalRef{began}); }
+  StmtPtr set(ExprPtr value) const {
+    Assign assign{std::nullopt, local(), std::move(value)};
+    return make_stmt(span, ExprStmt{make_expr(Type::Int, span, std::move(assign))});
+  }
+  template <typename Place>
+  StmtPtr add_to(Place place) const {
+    return make_stmt(span, StatAdd{make_expr(Type::Stat, span, std::move(place)), local()});
+  }
+  StmtPtr start() const { return set(call("get_cycles")); }
+  void stop(Block& block) const {
+    block.body.push_back(
+        set(make_expr(Type::Int, span, Binary{ast::BinOp::Sub, call("get_cycles"), local()})));
+    block.body.push_back(add_to(GlobalRef{times}));
+    if (!by_process) return;
+    ElementRef element{*by_process, {}};
+    element.keys.push_back(call("pid"));
+    block.body.push_back(add_to(std::move(element)));
   }
   void operator()(Expr&) const {}
   // A `next` is one more end.
   void operator()(Stmt& stmt) const {
     if (!std::holds_alternative<Next>(stmt.node)) return for_each_child(stmt, *this);
     Block block;
-    block.body.push_back(stop());
+    stop(block);
     block.body.push_back(make_stmt(stmt.span, Next{}));
     stmt.node = std::move(block);
   }
@@ -81,17 +90,27 @@ GlobalId hide(Program& program, Span span, Type value, Storage storage) {
   return static_cast<GlobalId>(program.globals.size() - 1);
 }
 
+GlobalId add_process_times(Program& program, Span span) {
+  const GlobalId id = hide(program, span, Type::Stat, Storage::Array);
+  Global& global = program.globals[id];
+  global.keys = {Type::Int};
+  global.array.capacity = kMostTimedProcesses;
+  global.array.wrap = true;
+  return id;
+}
+
 }  // namespace
 
-std::vector<GlobalId> time_probes(Program& program) {
-  std::vector<GlobalId> ids;
-  BuiltinId cycles = cycles_builtin();
+TimedProbes time_probes(Program& program, bool by_process) {
+  TimedProbes all;
+  if (by_process && !program.probes.empty())
+    all.by_process = add_process_times(program, program.probes.front().span);
   for (Probe& probe : program.probes) {
     const GlobalId times = hide(program, probe.span, Type::Stat, Storage::Stats);
     probe.hits = hide(program, probe.span, Type::Int, Storage::Counter);
-    ids.push_back(times);
+    all.times.push_back(times);
 
-    Timed timed{probe.span, static_cast<LocalId>(probe.frame.locals.size()), times, cycles};
+    Timed timed{probe.span, static_cast<LocalId>(probe.frame.locals.size()), times, all.by_process};
     probe.frame.locals.push_back({"-t", Type::Int});
     Block block;
     block.body.push_back(timed.start());
@@ -99,11 +118,11 @@ std::vector<GlobalId> time_probes(Program& program) {
       timed(*probe.body);
       block.body.push_back(std::move(probe.body));
     }
-    block.body.push_back(timed.stop());
+    timed.stop(block);
     probe.body = make_stmt(probe.span, std::move(block));
     probe.empty = false;
   }
-  return ids;
+  return all;
 }
 
 }  // namespace dj

@@ -69,6 +69,7 @@ struct ReportChoices {
   std::string plugin;                        // -f plugin:NAME
   std::string lua_path;                      // --report FILE.lua
   bool times = false;                        // -t
+  bool by_process = false;                   // with -t: the session may have several processes
   bool calls = false;                        // --calls
   bool show_globals = true;                  // --no-global-var-display clears it
 };

@@ -256,6 +256,7 @@ void check_together(Options& options, std::vector<std::string> words) {
   if (options.session.monitor && (!options.report.plugin.empty() || options.stress.pattern))
     refuse_together("--monitor", "goes with neither -f plugin: nor --stress");
   options.report.times = options.report.times || options.session.monitor;
+  options.report.by_process = options.target.follow || options.target.pids.size() != 1;
   if (options.report.rotation.bytes > 0 && options.report.output_path.empty())
     refuse_together("-S", "goes with -o FILE");
 }

@@ -166,15 +166,17 @@ void add_output_options(CLI::App& app, Options& options) {
   app.add_flag(
       "-t,--times", options.report.times,
       "at the end: hits of each probe, those whose handler did not run to its end (skips), "
-      "and the least, average and longest time of the others; warnings say the reasons");
+      "and the least, average and longest time of the others; warnings say the reasons; "
+      "of several processes the hits and times in each");
   app.add_flag("--calls", options.report.calls,
                "at the end: of return probes how many calls were entered, returned, abandoned "
                "(exceptions, longjmp, ended threads) or are still inside; each function gets a "
                "probe at its entry, too, so that one of which calls cannot be followed is skipped");
   app.add_flag(
       "--monitor", options.session.monitor,
-      "show probes, globals and output on the terminal while the session runs; keys switch "
-      "probes, sort, count from 0 and quit; with -o the output goes to the file instead");
+      "show probes, the busiest processes, globals and output on the terminal while the session "
+      "runs; keys switch probes, sort, count from 0 and quit; with -o the output goes to the file "
+      "instead");
   app.add_option_function<std::string>(
          "-f,--format", [&options](const std::string& form) { set_format(options, form); },
          "form of the globals shown at the end: text, json or csv; plugin:NAME: all output by a "

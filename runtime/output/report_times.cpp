@@ -3,11 +3,15 @@
 #include "runtime/output/report_times.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <functional>
+#include <span>
 #include <string>
 
 #include "compiler/base/printable.h"
+#include "compiler/stages/timed_probes.h"
 #include "runtime/output/global_values.h"
 
 namespace dj {
@@ -59,6 +63,35 @@ void report_times(const std::vector<GlobalId>& times, const Program& program,
              to_ns(t.get(abi::kStatAvg), layout), none ? 0 : to_ns(t.max, layout),
              to_ns(t.sum, layout), row.label);
   }
+}
+
+std::vector<Element> process_times(GlobalId times, const Program& program, const Layout& layout) {
+  std::vector<Element> all = read_global(program, times, layout).elements;
+  std::erase_if(all, [](const Element& element) {
+    return std::get<int64_t>(element.keys.front()) == getpid();  // begin, end, timers
+  });
+  return all;
+}
+
+void report_process_times(GlobalId times, const ProcessNames& names, const Program& program,
+                          const Layout& layout) {
+  constexpr size_t kShown = 50;
+  std::vector<Element> all = process_times(times, program, layout);
+  if (all.size() < 2) return;
+  const auto sum = [](const Element& element) { return std::get<StatValue>(element.value).sum; };
+  std::ranges::stable_sort(all, std::greater(), sum);
+  log_line("{:>12} {:>10} {:>14} {:>9}  process ({})", "hits", "avg", "total", "pid",
+           layout.header.tsc_mult == 0 ? "cycles" : "ns");
+  for (const Element& element : std::span(all).first(std::min(all.size(), kShown))) {
+    const abi::StatTotal& t = std::get<StatValue>(element.value);
+    const auto pid = std::get<int64_t>(element.keys.front());
+    const auto name = names.find(static_cast<int>(pid));
+    log_line("{:>12} {:>10} {:>14} {:>9}  {}", t.count, to_ns(t.get(abi::kStatAvg), layout),
+             to_ns(t.sum, layout), pid, name != names.end() ? name->second : "(forked)");
+  }
+  if (all.size() > kShown) log_line(".. and {} more", all.size() - kShown);
+  if (all.size() >= kMostTimedProcesses)
+    log_line("these are the {} processes that came last; earlier ones are not shown", all.size());
 }
 
 }  // namespace dj

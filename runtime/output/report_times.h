@@ -3,12 +3,14 @@
 // handler ran.
 #pragma once
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
 #include "compiler/diag/source.h"
 #include "compiler/stages/layout.h"
 #include "compiler/stages/program.h"
+#include "runtime/output/global_values.h"
 
 namespace dj {
 
@@ -17,6 +19,16 @@ namespace dj {
 // ProbeId, aggregates of cycles in the arena at layout.base.
 void report_times(const std::vector<GlobalId>& times, const Program& program,
                   const Sources& sources, const Layout& layout);
+
+// Returns the aggregates of TimedProbes::by_process, those of most hits first, without djtap's own
+// probes.
+std::vector<Element> process_times(GlobalId times, const Program& program, const Layout& layout);
+// ProcessNames: by a process's number, what it runs.
+using ProcessNames = std::map<int, std::string>;
+// Prints what the probes took in each process, the one that took most time first, if there were
+// several. times: the aggregates by process (TimedProbes::by_process).
+void report_process_times(GlobalId times, const ProcessNames& names, const Program& program,
+                          const Layout& layout);
 
 // Returns cycles of the processor's counter as nanoseconds; unchanged if the counter is no clock.
 int64_t to_ns(int64_t cycles, const Layout& layout);

@@ -10,6 +10,7 @@
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
 #include "compiler/stages/program.h"
+#include "compiler/stages/timed_probes.h"
 #include "runtime/command/choices.h"
 #include "runtime/session/session.h"
 #include "runtime/session/stack_tables.h"
@@ -24,8 +25,8 @@ struct TypeHelpers {
 
 // Additions holds what djtap adds to the checked script, and what it remembers of that.
 struct Additions {
-  size_t shown_globals = 0;     // the script's own; those that djtap adds follow them
-  std::vector<GlobalId> times;  // with -t, by ProbeId
+  size_t shown_globals = 0;  // the script's own; those that djtap adds follow them
+  TimedProbes timed;         // with -t
   std::vector<Arming> armings;
   bool follows_calls = false;  // --calls: return probes have a probe at the entry, too
 };

@@ -67,7 +67,7 @@ std::optional<Plan> find_kept(const ModuleCodes& codes, const std::string& name,
 void add_own(const ReportChoices& report, Compiled& compiled) {
   compiled.own.shown_globals = compiled.program.globals.size();
   compiled.own.follows_calls = report.calls;
-  if (report.times) compiled.own.times = time_probes(compiled.program);
+  if (report.times) compiled.own.timed = time_probes(compiled.program, report.by_process);
   compiled.own.armings = add_arming_tests(compiled.program);
 }
 

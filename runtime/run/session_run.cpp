@@ -111,7 +111,7 @@ Result<std::unique_ptr<Monitor>> open_monitor(bool is_wanted, const Prepared& pr
   if (host_probes.wants_input()) return Error{"--monitor and input probes want the same keys"};
   const Compiled& compiled = prepared.compiled;
   return Monitor::open({compiled.program, compiled.plan, prepared.sources, compiled.layout,
-                        compiled.own.times, compiled.own.shown_globals});
+                        compiled.own.timed, compiled.own.shown_globals});
 }
 
 // Null: no handler names code.
@@ -181,6 +181,7 @@ std::optional<int> SessionRun::begin(const ReportChoices& report, const CommandL
   const Compiled& compiled = prepared_.compiled;
   const FoundTarget& target = prepared_.target;
   host_probes_.emplace(*session_, compiled.plan, target.process ? target.pid() : 0);
+  if (target.process) names_[target.pid()] = program_name(target.pid());
   Result<std::unique_ptr<Monitor>> shown =
       open_monitor(steering_.monitor, prepared_, *host_probes_);
   if (!shown.ok()) return fail_without(line, "--monitor", shown.error().message);
@@ -286,14 +287,21 @@ std::vector<int> further_processes(const FoundTarget& found) {
 
 }  // namespace
 
+std::string SessionRun::program_name(int pid) {
+  const std::string path = program_path(pid);
+  return printable(path.substr(path.rfind('/') + 1));
+}
+
 // One that cannot be probed costs a warning.
 JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
   FoundTarget& found = prepared_.target;
   const ProcessInput input =
       found.process ? static_cast<ProcessTarget*>(session_->target())->input_of_further()
                     : ProcessInput();
-  JoinedProcesses joined(plans, found.modules(), input, stages_.probes,
-                         [this](int pid) { host_probes_->run_joining(pid); });
+  JoinedProcesses joined(plans, found.modules(), input, stages_.probes, [this](int pid) {
+    names_[pid] = program_name(pid);
+    host_probes_->run_joining(pid);
+  });
   const std::vector<int> further =
       stress_.is_on() || !found.process ? std::vector<int>() : further_processes(found);
   for (size_t i = 0; i < further.size(); ++i) {
@@ -376,7 +384,7 @@ int SessionRun::report(const ReportChoices& report) {
   } else {
     report_end(report, prepared_, *output_);
   }
-  report_run(report, stages_.verbose > 0, prepared_, *session_, *output_);
+  report_run(report, stages_.verbose > 0, prepared_, *session_, names_, *output_);
   const bool failed = !ending_.ended.ok() || !ending_.taken.all || drain_->errors() > 0 ||
                       !prepared_.lua.diags().ok();
   return failed || output_->failed() ? kExitRun : kExitOk;

@@ -9,6 +9,7 @@
 #include "runtime/command/command_line.h"
 #include "runtime/output/drain.h"
 #include "runtime/output/output.h"
+#include "runtime/output/report_times.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/run/arming.h"
 #include "runtime/run/host_probes.h"
@@ -69,6 +70,7 @@ class SessionRun {
   int fail_command(const Error& error);
   TakenOut take_out();
   StressFacts stress_facts_now() const;
+  static std::string program_name(int pid);
   JoinedProcesses join_further(FurtherPlans& plans);
   void hear_who_leaves();
   bool is_by_errors() const;
@@ -85,6 +87,7 @@ class SessionRun {
   std::optional<Drain> drain_;        // behind begin()
   Watches watches_;
   Ending ending_;
+  ProcessNames names_;  // of the processes that are, or were, in the session
 };
 
 }  // namespace dj

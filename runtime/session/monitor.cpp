@@ -9,9 +9,11 @@
 #include <set>
 #include <span>
 
+#include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "runtime/output/global_values.h"
 #include "runtime/output/report_times.h"
+#include "runtime/process/process.h"
 
 namespace dj {
 namespace {
@@ -88,9 +90,10 @@ void Monitor::add_output(std::string_view text) {
 
 std::vector<Monitor::Row> Monitor::rows() const {
   std::vector<Row> rows;
-  for (ProbeId probe = 0; probe < input_.times.size(); ++probe) {
-    Value value =
-        read_global(input_.program, input_.times[probe], input_.layout).elements.front().value;
+  for (ProbeId probe = 0; probe < input_.timed.times.size(); ++probe) {
+    Value value = read_global(input_.program, input_.timed.times[probe], input_.layout)
+                      .elements.front()
+                      .value;
     abi::StatTotal total = std::get<StatValue>(value);
     if (probe < counting_.since.size()) {
       total.count = less(total.count, counting_.since[probe].count);
@@ -138,7 +141,25 @@ std::string Monitor::screen(double seconds) const {
                     label_of(input_.program.probes[row.probe], input_.sources));
   }
   if (count < all.size()) text += fmt::format("    .. {} more\n", all.size() - count);
+  text += busiest_processes();
   return text + globals_and_output(std::count(text.begin(), text.end(), '\n'));
+}
+
+// Those of most hits since the session began, if there are several.
+std::string Monitor::busiest_processes() const {
+  constexpr size_t kShown = 3;
+  if (!input_.timed.by_process) return "";
+  const std::vector<Element> all =
+      process_times(*input_.timed.by_process, input_.program, input_.layout);
+  if (all.size() < 2) return "";
+  std::string text = fmt::format("{}:", counted(all.size(), "process"));
+  for (const Element& element : std::span(all).first(std::min(all.size(), kShown))) {
+    const auto pid = static_cast<int>(std::get<int64_t>(element.keys.front()));
+    const std::string path = program_path(pid);  // empty: it has ended
+    text += fmt::format("  {} {} {} hits", pid, printable(path.substr(path.rfind('/') + 1)),
+                        std::get<StatValue>(element.value).count);
+  }
+  return text + "\n";
 }
 
 // What the terminal has room for below `above` lines: of the output a few lines at least, then the
@@ -167,7 +188,7 @@ std::string Monitor::globals_and_output(int64_t above) const {
 // The table counts from here on; the session's own counts stay what they are.
 void Monitor::reset() {
   counting_.since.clear();
-  std::vector<abi::StatTotal> totals(input_.times.size());
+  std::vector<abi::StatTotal> totals(input_.timed.times.size());
   for (const Row& row : rows()) totals[row.probe] = row.total;
   counting_.since = std::move(totals);
   counting_.reset = Clock::now();
@@ -213,7 +234,7 @@ void Monitor::obey(Session& session, std::string_view keys) {
     if (key == 's') by_cost_ = !by_cost_;
     if (key == 'r') reset();
     if (key == ' ') switch_probe(session, chosen_);
-    if (key >= '1' && key <= '9' && static_cast<size_t>(key - '1') < input_.times.size())
+    if (key >= '1' && key <= '9' && static_cast<size_t>(key - '1') < input_.timed.times.size())
       switch_probe(session, static_cast<ProbeId>(key - '1'));
   }
 }

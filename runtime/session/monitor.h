@@ -13,6 +13,7 @@
 #include "compiler/diag/source.h"
 #include "compiler/stages/layout.h"
 #include "compiler/stages/plan.h"
+#include "compiler/stages/timed_probes.h"
 #include "runtime/output/terminal.h"
 #include "runtime/session/session.h"
 #include "runtime/shared/stat.h"
@@ -24,8 +25,8 @@ struct MonitorInput {
   const Plan& plan;
   const Sources& sources;
   const Layout& layout;
-  const std::vector<GlobalId>& times;  // by ProbeId (time_probes.h)
-  size_t shown_globals;                // the first of all globals
+  const TimedProbes& timed;
+  size_t shown_globals;  // the first of all globals
 };
 
 class Monitor {
@@ -46,6 +47,7 @@ class Monitor {
   size_t place_of_cursor(const std::vector<Row>& rows) const;
   std::pair<size_t, size_t> window(const std::vector<Row>& rows) const;
   std::string screen(double seconds) const;
+  std::string busiest_processes() const;
   std::string globals_and_output(int64_t above) const;
   void reset();
   void obey(Session& session, std::string_view keys);

@@ -127,3 +127,38 @@ def test_the_list_says_whose_a_site_is(target, background, tmp_path):
         listed = control.makefile().read()
     assert re.findall(r"\] pid (\d+)$", listed, re.M) == [str(first.pid), str(second.pid)], listed
     end(tracer)
+
+
+PROCESS_ROW = re.compile(r"^ *(\d+) +(\d+) +(\d+) +(\d+)  (\S+)$", re.M)
+
+
+def process_rows(stderr):
+    """{pid: (hits, average, total, program)} of the second table of -t."""
+    table = re.split(r"^ *hits +avg +total +pid  process \((?:ns|cycles)\)$", stderr, flags=re.M)
+    return {int(row[3]): (int(row[0]), int(row[1]), int(row[2]), row[4]) for row in PROCESS_ROW.findall(table[1])} if len(table) == 2 else {}
+
+
+def test_times_by_process(target, background):
+    """-t tells how often the probes ran in each process: as often as each has called."""
+    targets = [target() for _ in range(2)]
+    tracer = background("-t", "--probes", "-e", COUNTING, "-p", ",".join(str(each.pid) for each in targets))
+    await_armed(tracer, 2)
+    for i, each in enumerate(targets):
+        each.call(200 * (i + 1))
+    result, counts = end(tracer)
+    rows = process_rows(result.stderr)
+    assert {pid: row[0] for pid, row in rows.items()} == counts == {each.pid: 200 * (i + 1) for i, each in enumerate(targets)}, result
+    assert all(row[3] == "commander" and row[1] * row[0] <= row[2] for row in rows.values()), result
+
+
+def test_times_of_what_is_executed(djtap_once):
+    """Programs by their names; the processes of begin and end probes, djtap's own, are none."""
+    script = f'probe begin {{ m++ }} probe process("{victim("count")}").function("work") {{ n++ }}'
+    result = djtap_once("-t", "-e", script, "--", "sh", "-c", f'{victim("count")} 3; {victim("count")} 5')
+    assert sorted(row[0::3] for row in process_rows(result.stderr).values()) == [(4 * 3, "count"), (4 * 5, "count")], result
+
+
+@pytest.mark.parametrize("options", [["--no-follow"], []])
+def test_times_of_one_process(djtap_once, options):
+    result = djtap_once("-t", *options, "-e", f'probe process("{victim("count")}").function("work") {{ n++ }}', "--", victim("count"), "4")
+    assert result.globals["n"] > 0 and "pid  process" not in result.stderr and "total  probe" in result.stderr, result

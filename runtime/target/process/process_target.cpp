@@ -221,7 +221,8 @@ Status ProcessTarget::arm_first() {
   Status armed = prepare_threads();
   if (armed.ok()) armed = first().arm(*held_.stopped, denied);
   if (armed.ok()) armed = raise(*held_.stopped, first().detours());
-  if (armed.ok() && process_.at_loader_call) armed = note_seen_objects(*held_.stopped);
+  if (armed.ok() && process_.at_loader_call && input_.number > 0)
+    armed = note_seen_objects(*held_.stopped);
   if (!armed.ok()) {
     DJ_TRY_DO(restore_all(*held_.stopped));
     return armed;
@@ -232,7 +233,8 @@ Status ProcessTarget::arm_first() {
   return ok_status();
 }
 
-// Its loader's call need not wait for djtap to look at the same objects once more.
+// Its loader's call need not wait for djtap to look at the same objects once more. The first process
+// waits: djtap lists its sites before they are hit.
 Status ProcessTarget::note_seen_objects(const Stopped& stopped) {
   const uint64_t seen = 1;
   return stopped.write(memory().threads() + offsetof(abi::ThreadTable, loader_seen),
