@@ -13,6 +13,7 @@
 #include <atomic>
 #include <list>
 #include <mutex>
+#include <set>
 #include <thread>
 #include <utility>
 
@@ -25,10 +26,11 @@ namespace {
 
 constexpr int kRoundMs = 100;  // between looks at the clock and at the files
 
-// Whether djtap has started the thread's process, or a process above it. True if the thread has no
-// number here: djtap could not trace it.
-bool descends_from_djtap(pid_t pid) {
+// Whether the thread is djtap's, or djtap has started its process or a process above it. True if
+// the thread has no number here: djtap could not trace it.
+bool descends_from_djtap(pid_t tid) {
   constexpr int kMostAncestors = 100;  // numbers may be given anew meanwhile
+  pid_t pid = tid <= 0 ? tid : process_of(tid);
   for (int i = 0; i < kMostAncestors && pid != getpid(); ++i) {
     if (pid <= 0) return i == 0;
     pid = parent_of(pid);
@@ -41,11 +43,12 @@ bool descends_from_djtap(pid_t pid) {
 struct ExecGate::Watch {
   struct WatchedFile {
     std::string path;
-    std::optional<FileNumber> marked;  // empty: watch it at the next look
+    uint64_t events;                        // FAN_OPEN_EXEC_PERM or FAN_OPEN_PERM
+    std::optional<FileNumber> marked = {};  // empty: watch it at the next look
   };
-  // A thread in execve(). event: descriptor by which the kernel knows the question, to be closed.
+  // A thread that waits. event: descriptor by which the kernel knows the question, to be closed.
   struct Waiting {
-    pid_t tid;
+    Visitor who;
     int event;
     uint64_t since_ns;
     bool is_taken = false;  // next() has returned it
@@ -57,6 +60,8 @@ struct ExecGate::Watch {
   bool is_watching = true;
   std::list<Waiting> waiting;
   uint32_t missed = 0;
+  std::function<bool(pid_t)> passes;
+  std::set<pid_t> openers;  // that pass
   std::atomic<bool> is_over = false;
   std::thread reader;
 
@@ -65,6 +70,7 @@ struct ExecGate::Watch {
   void run();
   void read_events();
   void take(const fanotify_event_metadata& event);
+  bool may_pass(const Visitor& who) const;
   void answer(const Waiting& one) const;  // and closes its descriptor
   void answer_late();
   void mark_replaced();
@@ -80,9 +86,9 @@ ExecGate::Watch::~Watch() {
 
 Status ExecGate::Watch::mark(WatchedFile& file) {
   file.marked = file_number(file.path);
-  if (fanotify_mark(group, FAN_MARK_ADD, FAN_OPEN_EXEC_PERM, AT_FDCWD, file.path.c_str()) == 0)
+  if (fanotify_mark(group, FAN_MARK_ADD, file.events, AT_FDCWD, file.path.c_str()) == 0)
     return ok_status();
-  return os_error("cannot watch who executes " + file.path);
+  return os_error("cannot watch who uses " + file.path);
 }
 
 void ExecGate::Watch::answer(const Waiting& one) const {
@@ -93,10 +99,17 @@ void ExecGate::Watch::answer(const Waiting& one) const {
 }
 
 void ExecGate::Watch::take(const fanotify_event_metadata& event) {
-  Waiting one = {event.pid, event.fd, now_ns()};
-  if (descends_from_djtap(event.pid) || !is_watching) return answer(one);
+  Waiting one = {{event.pid, (event.mask & FAN_OPEN_PERM) != 0}, event.fd, now_ns()};
+  if (!is_watching || may_pass(one.who)) return answer(one);
   waiting.push_back(one);
   eventfd_write(bell, 1);
+}
+
+bool ExecGate::Watch::may_pass(const Visitor& who) const {
+  if (descends_from_djtap(who.tid)) return true;
+  if (!who.opens_library) return false;
+  const pid_t pid = process_of(who.tid);
+  return openers.contains(pid) || (passes && passes(pid));
 }
 
 void ExecGate::Watch::read_events() {
@@ -151,7 +164,7 @@ Result<std::unique_ptr<ExecGate>> ExecGate::open(const std::vector<std::string>&
   watch->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
   if (watch->group < 0 || watch->bell < 0) return os_error("cannot watch who executes files");
   for (const std::string& file : files) {
-    watch->files.push_back({file, {}});
+    watch->files.push_back({file, FAN_OPEN_EXEC_PERM});
     DJ_TRY_DO(watch->mark(watch->files.back()));
   }
   watch->reader = std::thread(&Watch::run, watch.get());
@@ -160,22 +173,51 @@ Result<std::unique_ptr<ExecGate>> ExecGate::open(const std::vector<std::string>&
 
 ExecGate::~ExecGate() = default;
 
+void ExecGate::let_open_if(std::function<bool(pid_t)> passes) {
+  const std::lock_guard lock(watch_->mutex);
+  watch_->passes = std::move(passes);
+}
+
+Status ExecGate::watch_libraries(const std::vector<std::string>& files) {
+  const std::lock_guard lock(watch_->mutex);
+  for (const std::string& file : files) {
+    const auto is_watched = [&](const Watch::WatchedFile& known) {
+      return known.path == file && known.events == FAN_OPEN_PERM;
+    };
+    if (std::ranges::any_of(watch_->files, is_watched)) continue;
+    watch_->files.push_back({file, FAN_OPEN_PERM});
+    DJ_TRY_DO(watch_->mark(watch_->files.back()));
+  }
+  return ok_status();
+}
+
+void ExecGate::let_open(pid_t pid, bool opens) {
+  const std::lock_guard lock(watch_->mutex);
+  if (!opens) return static_cast<void>(watch_->openers.erase(pid));
+  watch_->openers.insert(pid);
+  std::erase_if(watch_->waiting, [&](const Watch::Waiting& one) {
+    if (!one.who.opens_library || one.is_taken || process_of(one.who.tid) != pid) return false;
+    watch_->answer(one);
+    return true;
+  });
+}
+
 int ExecGate::fd() const { return watch_->bell; }
 
-std::optional<pid_t> ExecGate::next() {
+std::optional<ExecGate::Visitor> ExecGate::next() {
   const std::lock_guard lock(watch_->mutex);
   eventfd_t rung = 0;
   eventfd_read(watch_->bell, &rung);
   const auto found = std::ranges::find(watch_->waiting, false, &Watch::Waiting::is_taken);
   if (found == watch_->waiting.end()) return std::nullopt;
   found->is_taken = true;
-  return found->tid;
+  return found->who;
 }
 
 void ExecGate::let_pass(pid_t tid) {
   const std::lock_guard lock(watch_->mutex);
   std::erase_if(watch_->waiting, [&](const Watch::Waiting& one) {
-    if (one.tid != tid || !one.is_taken) return false;
+    if (one.who.tid != tid || !one.is_taken) return false;
     watch_->answer(one);
     return true;
   });

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecGate stops each thread of the machine that is about to execute one of some files, until djtap
-// lets it pass: by permission events of fanotify(7), which take CAP_SYS_ADMIN.
+// ExecGate stops each thread of the machine that is about to execute one of some programs, or to
+// open one of some libraries, until djtap lets it pass: by permission events of fanotify(7), which
+// take CAP_SYS_ADMIN.
 #pragma once
 #include <sys/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,11 +28,24 @@ class ExecGate {
   // Lets all threads pass. When djtap dies, the kernel does so.
   ~ExecGate();
 
+  // Watches who opens these files, too: libraries, mostly opened by a program's loader.
+  Status watch_libraries(const std::vector<std::string>& files);
+  // From now on threads of a process open libraries without waiting where `passes` says so, which
+  // another thread calls.
+  void let_open_if(std::function<bool(pid_t)> passes);
+  // Lets a process open libraries without waiting, or no more: djtap is about to wait for it.
+  void let_open(pid_t pid, bool opens);
+
+  // Visitor: a thread that waits.
+  struct Visitor {
+    pid_t tid;
+    bool opens_library;  // in open(); else in execve()
+  };
   // Readable (poll) when next() returns a thread.
   int fd() const;
-  // Returns a thread that waits in execve(); empty: none waits. What descends from djtap passes at
-  // once: djtap may wait for it.
-  std::optional<pid_t> next();
+  // Returns a thread that waits; empty: none does. djtap and what descends from it pass at once:
+  // djtap may wait for it.
+  std::optional<Visitor> next();
   // Lets a thread pass that next() has returned.
   void let_pass(pid_t tid);
   // With false, lets all threads pass and watches no file; with true, watches again. Call it around

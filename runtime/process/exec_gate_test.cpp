@@ -6,6 +6,8 @@
 #include <poll.h>
 
 #include <filesystem>
+#include <fstream>
+#include <thread>
 
 #include "runtime/process/os_error.h"
 #include "runtime/process/victim.h"
@@ -31,7 +33,15 @@ class Gate : public testing::Test {
   std::optional<pid_t> wait() const {
     pollfd bell = {gate_->fd(), POLLIN, 0};
     poll(&bell, 1, 5000);
-    return gate_->next();
+    const std::optional<ExecGate::Visitor> visitor = gate_->next();
+    if (!visitor) return std::nullopt;
+    EXPECT_EQ(visitor->opens_library, opens_);
+    return visitor->tid;
+  }
+  // Reads it in a process that does not descend from this one.
+  Victim open() {
+    opens_ = true;
+    return Victim({"sh", "-c", "(sleep 0.1; wc -c < " + path_ + " >&2; echo read; :) & exit"});
   }
   // Expects that who executes it now waits, and runs when it may pass.
   void expect_wait() {
@@ -47,6 +57,7 @@ class Gate : public testing::Test {
   std::unique_ptr<ExecGate> gate_;
 
  private:
+  bool opens_ = false;  // who waits
   VictimFolder folder_;
   std::string path_ = folder_.path() + "/speaks";
 };
@@ -98,6 +109,35 @@ TEST_F(Gate, WhatReplacesTheFileIsWatched) {
   std::filesystem::rename(path() + ".new", path());
   usleep(500'000);  // five looks at the file
   expect_wait();
+}
+
+TEST_F(Gate, WhoOpensALibraryWaits) {
+  ASSERT_TRUE(gate_->watch_libraries({path()}).ok());
+  Victim reader = open();
+  const std::optional<pid_t> tid = wait();
+  ASSERT_TRUE(tid);
+  gate_->let_pass(*tid);
+  EXPECT_EQ(reader.line(), "read");
+}
+
+// This test's own open() would wait for itself, in any thread.
+TEST_F(Gate, OwnThreadsOpenLibrariesAtOnce) {
+  ASSERT_TRUE(gate_->watch_libraries({path()}).ok());
+  std::thread([this] { EXPECT_TRUE(std::ifstream(path()).good()); }).join();
+  EXPECT_TRUE(std::ifstream(path()).good());
+  EXPECT_FALSE(gate_->next());
+}
+
+TEST_F(Gate, SomeOpenLibrariesAtOnce) {
+  ASSERT_TRUE(gate_->watch_libraries({path()}).ok());
+  gate_->let_open_if([](pid_t) { return true; });
+  EXPECT_EQ(open().line(), "read");
+  gate_->let_open_if([](pid_t) { return false; });
+  Victim reader = open();
+  const std::optional<pid_t> tid = wait();
+  ASSERT_TRUE(tid);
+  gate_->let_pass(*tid);
+  EXPECT_EQ(reader.line(), "read");
 }
 
 TEST(ExecGate, AFileThatIsNotThereCannotBeWatched) {

@@ -3,6 +3,7 @@
 // tracer finds its old number gone and the stop under the new one.
 #include "runtime/process/exec_tracee.h"
 
+#include <elf.h>
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/user.h>
@@ -16,8 +17,10 @@
 #include <vector>
 
 #include "runtime/process/interrupted_call.h"
+#include "runtime/process/map_query.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/program_start.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/thread_wait.h"
 
 namespace dj {
@@ -29,17 +32,6 @@ constexpr int kExecStop = SIGTRAP | PTRACE_EVENT_EXEC << 8;
 std::vector<ExecTracee>& late_tracees() {
   static thread_local auto* late = new std::vector<ExecTracee>;
   return *late;
-}
-
-// 0: there is no such thread, or it has ended.
-pid_t process_of_thread(pid_t tid) {
-  std::ifstream status("/proc/" + std::to_string(tid) + "/status");
-  for (std::string line; std::getline(status, line);) {
-    const bool has_ended = line.starts_with("State:") && line.find_first_of("ZX") != line.npos;
-    if (has_ended) return 0;
-    if (line.starts_with("Tgid:")) return std::stoi(line.substr(5));
-  }
-  return 0;
 }
 
 // Whether the thread is in a ptrace-stop and no SIGKILL ends that.
@@ -69,12 +61,12 @@ void repair_interrupted_call(pid_t tid) {
 
 Result<ExecTracee> ExecTracee::seize(pid_t tid) {
   let_go_of_late();
-  const pid_t pid = process_of_thread(tid);
+  const pid_t pid = process_of(tid);
   if (pid == 0) return no_thread(tid);
   if (ptrace(PTRACE_SEIZE, tid, 0, kStartOptions) != 0) {
     const int number = errno;
     // The kernel says EPERM of a thread that has ended, too.
-    if (number == ESRCH || process_of_thread(tid) == 0) return no_thread(tid);
+    if (number == ESRCH || process_of(tid) == 0) return no_thread(tid);
     return os_error(
         "cannot trace thread " + std::to_string(tid) + " of process " + std::to_string(pid),
         number);
@@ -87,7 +79,8 @@ ExecTracee::ExecTracee(ExecTracee&& other) noexcept
       first_tid_(other.first_tid_),
       pid_(other.pid_),
       state_(std::exchange(other.state_, State::LetGo)),
-      is_leaving_(other.is_leaving_) {}
+      is_leaving_(other.is_leaving_),
+      stops_soon_(other.stops_soon_) {}
 
 ExecTracee& ExecTracee::operator=(ExecTracee&& other) noexcept {
   std::swap(tid_, other.tid_);
@@ -95,6 +88,7 @@ ExecTracee& ExecTracee::operator=(ExecTracee&& other) noexcept {
   std::swap(pid_, other.pid_);
   std::swap(state_, other.state_);
   std::swap(is_leaving_, other.is_leaving_);
+  std::swap(stops_soon_, other.stops_soon_);
   return *this;
 }
 
@@ -146,6 +140,8 @@ void ExecTracee::carry_on(int status) {
     detach(signal);
   else if (event == PTRACE_EVENT_EXEC)
     state_ = State::AtExec;
+  else if (stops_soon_ && event == PTRACE_EVENT_STOP && !is_group_stop)
+    state_ = State::Stands;
   else if (is_group_stop)
     ptrace(PTRACE_LISTEN, tid_, 0, 0);
   else
@@ -154,7 +150,7 @@ void ExecTracee::carry_on(int status) {
 
 ExecTracee::State ExecTracee::poll() {
   constexpr int kMost = 16;  // of a thread that gets signals without end
-  for (int round = 0; round < kMost && state_ <= State::AtExec; ++round) {
+  for (int round = 0; round < kMost && state_ <= State::Stands; ++round) {
     int status = 0;
     const pid_t got = next_status(&status);
     if (got == 0 || (got < 0 && errno == EINTR)) break;
@@ -167,9 +163,9 @@ ExecTracee::State ExecTracee::poll() {
 }
 
 bool ExecTracee::let_go(uint64_t limit_ns) {
-  if (state_ == State::AtExec) {
+  if (state_ == State::AtExec || state_ == State::Stands) {
     detach(0);
-    if (state_ == State::AtExec) state_ = State::Running;  // killed: its end has to be seen
+    if (state_ != State::LetGo) state_ = State::Running;  // killed: its end has to be seen
   }
   is_leaving_ = true;
   for (const uint64_t deadline = now_ns() + limit_ns; state_ == State::Running;) {
@@ -192,13 +188,41 @@ void ExecTracee::give_back(const Tracee& tracee) {
   let_go();
 }
 
+void ExecTracee::stop_soon() {
+  stops_soon_ = true;
+  ptrace(PTRACE_INTERRUPT, tid_, 0, 0);
+}
+
+// The loader has an open() of its own. glibc's sets the thread's fs when it has mapped what the
+// program needs, musl's before that.
+ExecTracee::Opening ExecTracee::opening() const {
+  user_regs_struct regs = {};
+  const uint64_t loader = auxiliary(pid_, AT_BASE);
+  MapFinder maps(pid_);
+  if (loader == 0 || ptrace(PTRACE_GETREGS, tid_, 0, &regs) != 0) return Opening::Reading;
+  const Result<std::optional<Mapping>> own = maps.at(loader), here = maps.at(regs.rip);
+  if (!own.ok() || !here.ok() || !own.value() || !here.value()) return Opening::Reading;
+  const bool is_loader =
+      own.value()->inode == here.value()->inode && own.value()->device == here.value()->device;
+  if (!is_loader) return Opening::Reading;
+  return regs.fs_base == 0 && tid_ == pid_ ? Opening::Start : Opening::Later;
+}
+
+void ExecTracee::hand_over() {
+  CHECK(state_ == State::Stands);
+  ptrace(PTRACE_SETOPTIONS, tid_, 0, PTRACE_O_TRACESYSGOOD);
+  state_ = State::LetGo;
+  Stopped::expect(pid_, tid_);
+}
+
 Result<Launched> ExecTracee::reach_start(uint64_t limit_ns) {
-  if (state_ != State::AtExec) return Error{"the thread has not executed a program"};
+  const bool is_loading = state_ == State::Stands;
+  if (state_ != State::AtExec && !is_loading) return Error{"the thread has not executed a program"};
   Tracee tracee(Tracee::Kind::Followed, pid_, limit_ns);
   tracee.stands = true;
   const Result<ElfFile> program = executed_program(pid_);
   const Result<ProgramStart> start =
-      program.ok() ? run_to_start(tracee, program.value()) : program.error();
+      program.ok() ? run_to_start(tracee, program.value(), is_loading) : program.error();
   if (!start.ok()) {
     give_back(tracee);
     return state_ == State::Ended ? no_thread(pid_) : start.error();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // ExecTracee follows one thread of a traced program, which is about to call execve(2), to the start
-// of the program that it executes.
+// of the program that it executes; or one whose loader opens a library.
 #pragma once
 #include <sys/types.h>
 
@@ -22,6 +22,7 @@ class ExecTracee {
   enum class State : uint8_t {
     Running,  // on its way to the exec; or stopped by job control
     AtExec,   // in the stop of PTRACE_EVENT_EXEC: the new program has executed nothing yet
+    Stands,   // in the stop that stop_soon() asked for
     LetGo,    // not traced any more
     Ended,    // the thread: killed, exited, or its process has executed a program in another thread
   };
@@ -41,12 +42,27 @@ class ExecTracee {
   // of the process.
   pid_t pid() const { return pid_; }
 
+  // Stops the thread as soon as it is out of the kernel; poll() tells.
+  void stop_soon();
+  // Opening: what a thread has opened a library for.
+  enum class Opening : uint8_t {
+    Reading,  // it is no loader
+    Start,    // the loader of a program that has executed nothing yet
+    Later,    // a loader, of a program that runs or may run
+  };
+  // Tells it by where the thread stands. Call it in State::Stands, behind its open().
+  Opening opening() const;
+
   // Leads the new program to the place at which launch() has one, in `limit_ns` nanoseconds at
-  // most; a static program with TLS to where fs is set. Call it in State::AtExec. Then
+  // most; a static program with TLS to where fs is set. Call it in State::AtExec, or in
+  // State::Stands of an Opening::Start. Then
   // Launched::stopped holds the process, and this object has let it go. On failure the program goes
   // on with its own code; kinds as of launch(), and TargetGone if it has ended.
   Result<Launched> reach_start(uint64_t limit_ns = 5'000'000'000);
 
+  // Leaves the thread where it stands to the next Stopped::stop() of its process. Call it in
+  // State::Stands.
+  void hand_over();
   // Stops tracing: an exec has failed, or is not to be followed. Waits up to `limit_ns` nanoseconds
   // until the thread can be let go of. False: it waits in the kernel (a vfork, a device). Then
   // poll() lets it go as soon as it can be, and returns Running until then; if this object dies
@@ -67,6 +83,7 @@ class ExecTracee {
   pid_t pid_;
   State state_ = State::Running;
   bool is_leaving_ = false;  // is let go of at its next stop
+  bool stops_soon_ = false;  // stop_soon() was called
 };
 
 }  // namespace dj

@@ -85,7 +85,7 @@ struct LoaderStop {
   int signal = SIGTRAP;
   uint64_t address = 0;        // of _dl_debug_state
   uint64_t state_address = 0;  // of r_debug.r_state, 0: the loader has none
-  bool tells_begin = false;
+  bool tells_begin = false, has_begun = false;
   std::vector<uint8_t> original, patched;
 
   __ptrace_request request() const { return kind == Kind::Call ? PTRACE_SYSCALL : PTRACE_CONT; }
@@ -217,7 +217,7 @@ Status take_out(const Tracee& tracee, const LoaderStop& loader, const RunningMem
 
 // Runs the program to where the loader's list of objects is complete.
 Status run_to_consistent(Tracee& tracee, const LoaderStop& loader, const RunningMemory& memory) {
-  for (bool begun = !loader.tells_begin;;) {
+  for (bool begun = !loader.tells_begin || loader.has_begun;;) {
     DJ_TRY(const TraceeStop stop, run_tracee(tracee, loader.request(), loader.signal));
     DJ_TRY(const user_regs_struct regs, registers(tracee));
     if (regs.rip != loader.stop_address()) continue;
@@ -270,10 +270,11 @@ void give_up(Tracee& tracee, const LoaderStop& loader, const RunningMemory& memo
   static_cast<void>(take_out(tracee, loader, memory, regs.value()).ok());
 }
 
-Status run_loader(Tracee& tracee, const std::string& interpreter) {
+Status run_loader(Tracee& tracee, const std::string& interpreter, bool has_begun) {
   const RunningMemory memory(tracee.pid, O_RDWR);
   if (!memory.is_open()) return os_error("cannot open the program's memory");
-  DJ_TRY(const LoaderStop loader, find_loader_stop(tracee.pid, interpreter, memory));
+  DJ_TRY(LoaderStop loader, find_loader_stop(tracee.pid, interpreter, memory));
+  loader.has_begun = has_begun;
   DJ_TRY_DO(write_code(memory, loader.address, loader.patched));
   const Status done = run_to_consistent(tracee, loader, memory);
   if (!done.ok()) give_up(tracee, loader, memory);
@@ -331,10 +332,10 @@ Result<ElfFile> executed_program(pid_t pid) {
   return read_elf(TargetFile(fd), path);
 }
 
-Result<ProgramStart> run_to_start(Tracee& tracee, const ElfFile& program) {
+Result<ProgramStart> run_to_start(Tracee& tracee, const ElfFile& program, bool is_loading) {
   ProgramStart start;
   if (!program.interpreter.empty()) {
-    DJ_TRY_DO(run_loader(tracee, program.interpreter));
+    DJ_TRY_DO(run_loader(tracee, program.interpreter, is_loading));
     start.at_loader_call = true;
   } else if (program.has_tls) {
     DJ_TRY(start.scout, run_static(tracee));

@@ -28,11 +28,12 @@ struct ProgramStart {
   bool at_loader_call = false;
 };
 
-// The tracee is in the stop of PTRACE_EVENT_EXEC; `program` is what it has executed. Afterwards it
+// The tracee is in the stop of PTRACE_EVENT_EXEC, or, if is_loading, in a stop of its loader, which
+// has begun and not ended to map objects; `program` is what it has executed. Afterwards it
 // is in a ptrace-stop at one of the places that launch.h names, its code as its files have it. A
 // scout is sent ahead of a Started tracee alone: it would be a child of a Followed one's parent.
 // Where it fails, a Followed tracee that still lives is in a stop and has its own code again; if it
 // has not stopped within two seconds (Tracee::stands), its loader keeps a call that does nothing.
-Result<ProgramStart> run_to_start(Tracee& tracee, const ElfFile& program);
+Result<ProgramStart> run_to_start(Tracee& tracee, const ElfFile& program, bool is_loading = false);
 
 }  // namespace dj

@@ -69,6 +69,16 @@ bool has_session_memory(pid_t pid) {
   return maps.ok() && std::ranges::any_of(maps.value(), is_session_memory);
 }
 
+pid_t process_of(pid_t tid) {
+  std::ifstream status("/proc/" + std::to_string(tid) + "/status");
+  for (std::string line; std::getline(status, line);) {
+    const bool has_ended = line.starts_with("State:") && line.find_first_of("ZX") != line.npos;
+    if (has_ended) return 0;
+    if (line.starts_with("Tgid:")) return std::stoi(line.substr(5));
+  }
+  return 0;
+}
+
 std::set<uint64_t> mapped_session_files() {
   std::set<uint64_t> files;
   for (const pid_t pid : all_processes()) {

@@ -40,6 +40,8 @@ std::vector<pid_t> find_probed_processes();
 std::vector<pid_t> all_processes();
 
 pid_t parent_of(pid_t pid);  // 0: there is no such process
+// The process of a thread; 0: there is no such thread, or it has ended.
+pid_t process_of(pid_t tid);
 
 // Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False
 // where it has ended, or is no process.

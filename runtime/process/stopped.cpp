@@ -145,6 +145,13 @@ bool Stopped::let_go_of_late() {
   return late_threads.empty();
 }
 
+// It goes on into its next stop: behind that one an interrupted call restarts.
+void Stopped::expect(pid_t pid, pid_t tid) {
+  late_threads[tid] = pid;
+  trace(PTRACE_INTERRUPT, tid, 0, nullptr);
+  trace(PTRACE_CONT, tid, 0, nullptr);
+}
+
 Result<Stopped> Stopped::adopt(pid_t pid) {
   Stopped stopped;
   stopped.pid_ = pid;

@@ -38,6 +38,9 @@ class Stopped final : public TextMemory {
   // that goes on after one of the functions above has failed calls it again and again, in the
   // thread that called that function. A late thread can be stopped once more.
   static bool let_go_of_late();
+  // A thread of `pid` that this thread of djtap has seized, and that is in a ptrace-stop, stays
+  // there until the next stop() of the process, which takes it over.
+  static void expect(pid_t pid, pid_t tid);
   // Takes over the only thread of a process that this thread of djtap has seized and that is in a
   // ptrace-stop (launch.cpp). The process is_fresh().
   static Result<Stopped> adopt(pid_t pid);

@@ -17,10 +17,12 @@
 #include "runtime/process/exec_rights.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/pid_space.h"
+#include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
 #include "runtime/process/session_processes.h"
 #include "runtime/process/waiting_thread.h"
 #include "runtime/run/give_up_rights.h"
+#include "runtime/run/openers.h"
 
 namespace dj {
 namespace {
@@ -117,24 +119,37 @@ void FollowedExecs::let_go(uint32_t number) {
 
 // Follows the threads that wait at the gate.
 void FollowedExecs::look_at_gate() {
-  if (gate_ == nullptr) return;
-  while (const std::optional<int> tid = gate_->next()) {
-    const Status traced = trace(*tid);
-    gate_->let_pass(*tid);
-    if (!traced.ok())
-      warn_of_refused(fmt::format("the program of process {}", *tid), traced.error().message);
+  ExecGate* const gate = outsiders_.gate;
+  if (gate == nullptr) return;
+  while (const std::optional<ExecGate::Visitor> visitor = gate->next()) {
+    const int tid = visitor->tid;
+    const std::string opener = visitor->opens_library ? program_path(tid) : "";
+    const Status traced = visitor->opens_library ? take_opener(tid) : trace(tid);
+    gate->let_pass(tid);
+    if (!traced.ok() && traced.error().kind != Fail::TargetGone)
+      warn_of_refused(opener.empty() ? fmt::format("the program of process {}", tid) : opener,
+                      traced.error().message);
   }
-  const uint32_t missed = gate_->take_missed();
+  const uint32_t missed = gate->take_missed();
   if (missed > 0)
     warn_of_refused(counted(missed, "program"), "djtap was too busy to follow in time");
 }
 
 Status FollowedExecs::trace(int tid) {
-  if (!trusted_) DJ_TRY_DO(check_rights(tid));
+  if (!outsiders_.trusted) DJ_TRY_DO(check_rights(tid));
   DJ_TRY(ExecTracee thread, ExecTracee::seize(tid));
   traced_.push_back({std::move(thread), kNoWish, now_ns()});
   leaves_();
   return ok_status();
+}
+
+Status FollowedExecs::take_opener(int tid) {
+  DJ_TRY(std::optional<TracedProcess> process,
+         lead_opener(*outsiders_.gate, tid, outsiders_.trusted));
+  if (!process) return ok_status();
+  if (!outsiders_.trusted) DJ_TRY_DO(check_rights(process->pid));
+  if (outsiders_.writable_text) trust_writable(process->modules);
+  return joined_.join(std::move(*process));
 }
 
 void FollowedExecs::look() {
@@ -149,11 +164,12 @@ void FollowedExecs::look() {
 
 void FollowedExecs::take_in(Traced& traced) {
   const int pid = traced.thread.pid();
-  Result<Launched> launched = traced.thread.reach_start();
+  Result<Launched> launched = lead_to_start(outsiders_.gate, traced.thread);
   Result<TracedProcess> process =
       launched.ok() ? TracedProcess::executed(launched.take()) : launched.error();
   // A setuid program has other rights than the process had before.
-  Status joined = gate_ == nullptr || trusted_ ? ok_status() : check_rights(pid);
+  const bool has_rights = outsiders_.gate == nullptr || outsiders_.trusted;
+  Status joined = has_rights ? ok_status() : check_rights(pid);
   if (joined.ok()) joined = process.ok() ? joined_.join(process.take()) : Status(process.error());
   if (joined.ok()) {
     followed_.insert(pid);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // FollowedExecs follows processes into the programs that they execute. The agent of a process of
 // the session asks before the call (runtime/shared/exec_wish.h), any other process is stopped by an
-// ExecGate. djtap traces the thread until it stands at the begin of the new program, and has the
-// process join.
+// ExecGate, also where its loader opens a library. djtap traces the thread until it stands at the
+// begin of the new program, and has the process join.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -18,18 +18,24 @@
 
 namespace dj {
 
+// Outsiders: processes of the machine that no process of the session has started.
+struct Outsiders {
+  ExecGate* gate = nullptr;  // null: they do not join
+  bool trusted = false;      // TargetChoices
+  bool writable_text = false;
+};
+
 class FollowedExecs {
  public:
   // All that is referred to must outlive this object. data: inode of the session's data, by which
-  // djtap knows its processes. gate: null if there is none. trusted: TargetChoices::trusted.
-  // leaves: is called while a process is about to execute another program.
-  FollowedExecs(Session& session, JoinedProcesses& joined, uint64_t data, ExecGate* gate,
-                bool trusted, std::function<void()> leaves)
+  // djtap knows its processes. leaves: is called while a process is about to execute another
+  // program.
+  FollowedExecs(Session& session, JoinedProcesses& joined, uint64_t data, Outsiders outsiders,
+                std::function<void()> leaves)
       : session_(session),
         joined_(joined),
         data_(data),
-        gate_(gate),
-        trusted_(trusted),
+        outsiders_(std::move(outsiders)),
         leaves_(std::move(leaves)) {}
   FollowedExecs(const FollowedExecs&) = delete;
   // Lets all threads go on; from here on none asks.
@@ -50,7 +56,8 @@ class FollowedExecs {
   static constexpr uint32_t kNoWish = ~0u;
   void look();
   void look_at_gate();
-  Status trace(int tid);  // who waits at the gate
+  Status trace(int tid);        // who waits at the gate, in execve()
+  Status take_opener(int tid);  // who waits there in open()
   void answer(uint32_t wish, abi::ExecState state) const;
   void follow(uint32_t number, const abi::ExecWish& wish);
   void let_go(uint32_t number);
@@ -62,8 +69,7 @@ class FollowedExecs {
   Session& session_;
   JoinedProcesses& joined_;
   uint64_t data_;
-  ExecGate* gate_;
-  bool trusted_;
+  Outsiders outsiders_;
   std::function<void()> leaves_;
   std::list<Traced> traced_;
   std::set<int> followed_;

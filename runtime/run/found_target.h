@@ -2,16 +2,23 @@
 // FoundTarget holds what a session probes, before it does: a process, the running kernel, or
 // nothing.
 #pragma once
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
+#include "runtime/output/report_times.h"
 #include "runtime/process/exec_gate.h"
+#include "runtime/process/file_number.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/mapped_module.h"
 #include "runtime/target/process/traced_process.h"
 
 namespace dj {
+
+// LibraryFiles: libraries, with a path of each.
+using LibraryFiles = std::map<FileNumber, std::string>;
 
 // At most one of `process` and `kernel` is there.
 struct FoundTarget {
@@ -24,7 +31,9 @@ struct FoundTarget {
   // Whether all processes that run the script's programs are meant (running_programs.h).
   bool is_everywhere = false;
   std::unique_ptr<ExecGate> gate;  // those that will run them; null: djtap cannot know of them
+  LibraryFiles libraries;          // whose processes are meant, with those that map them later
   bool trusted = false;            // TargetChoices::trusted
+  ProcessNames names;              // of the processes that are, or were, in the session
   // Whether probes follow what processes of the session execute.
   bool follows_execs = false;
   // The command of -c where the kernel is probed: it waits, and nothing of it is probed.

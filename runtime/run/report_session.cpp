@@ -33,7 +33,7 @@ void report_end(const ReportChoices& report, const Prepared& prepared, Output& o
 }
 
 void report_run(const ReportChoices& report, bool verbose, const Prepared& prepared,
-                Session& session, const ProcessNames& names, Output& output) {
+                Session& session, Output& output) {
   const Compiled& compiled = prepared.compiled;
   const TimedProbes& timed = compiled.own.timed;
   const Sources& sources = prepared.sources;
@@ -44,7 +44,8 @@ void report_run(const ReportChoices& report, bool verbose, const Prepared& prepa
   report_losses({session.words(), compiled.program, compiled.plan, compiled.layout});
   if (report.times) report_times(timed.times, compiled.program, sources, compiled.layout);
   if (report.times && timed.by_process)
-    report_process_times(*timed.by_process, names, compiled.program, compiled.layout);
+    report_process_times(*timed.by_process, prepared.target.names, compiled.program,
+                         compiled.layout);
   if (report.times || report.calls) {
     report_calls(compiled.program, compiled.plan, sources, compiled.layout);
   }

@@ -4,7 +4,6 @@
 #pragma once
 #include "runtime/command/choices.h"
 #include "runtime/output/output.h"
-#include "runtime/output/report_times.h"
 #include "runtime/run/prepared.h"
 #include "runtime/session/session.h"
 
@@ -15,8 +14,8 @@ namespace dj {
 void report_end(const ReportChoices& report, const Prepared& prepared, Output& output);
 
 // Tells on stderr what was lost, times and calls if `report` asks for them, and with `verbose` the
-// form of sites that are no plain jump. names: of the session's processes.
+// form of sites that are no plain jump.
 void report_run(const ReportChoices& report, bool verbose, const Prepared& prepared,
-                Session& session, const ProcessNames& names, Output& output);
+                Session& session, Output& output);
 
 }  // namespace dj

@@ -21,7 +21,7 @@ namespace dj {
 struct FilesEverywhere {
   std::vector<std::string> programs;       // paths; libraries, too, that process("file") names
   std::vector<std::string> library_names;  // as the script has them
-  std::set<FileNumber> libraries;          // of these names, which processes have mapped
+  LibraryFiles libraries;                  // of these names, which processes have mapped
 
   bool are_meant() const { return !programs.empty() || !library_names.empty(); }
 };

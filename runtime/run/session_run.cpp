@@ -3,6 +3,7 @@
 #include "runtime/run/session_run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,7 +15,9 @@
 #include "runtime/output/messages.h"
 #include "runtime/output/report_calls.h"
 #include "runtime/output/terminal.h"
+#include "runtime/process/named_processes.h"
 #include "runtime/process/own_tracee.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/run/report_session.h"
 #include "runtime/run/show.h"
 #include "runtime/run/target.h"
@@ -181,7 +184,7 @@ std::optional<int> SessionRun::begin(const ReportChoices& report, const CommandL
   const Compiled& compiled = prepared_.compiled;
   const FoundTarget& target = prepared_.target;
   host_probes_.emplace(*session_, compiled.plan, target.process ? target.pid() : 0);
-  if (target.process) names_[target.pid()] = program_name(target.pid());
+  if (target.process) prepared_.target.names[target.pid()] = program_name(target.pid());
   Result<std::unique_ptr<Monitor>> shown =
       open_monitor(steering_.monitor, prepared_, *host_probes_);
   if (!shown.ok()) return fail_without(line, "--monitor", shown.error().message);
@@ -231,7 +234,36 @@ int SessionRun::fail_arming(const Error& error) {
   return exit_code;
 }
 
+// From here on, who opens a library waits for djtap. Those that have mapped it meanwhile join as
+// those that djtap has found at first.
+void SessionRun::watch_libraries() {
+  FoundTarget& found = prepared_.target;
+  if (!found.gate || found.libraries.empty()) return;
+  std::vector<std::string> paths, others;
+  std::set<FileNumber> numbers;
+  for (const auto& [number, path] : found.libraries) {
+    numbers.insert(number);
+    (file_number(path) == number ? paths : others).push_back(path);
+  }
+  const uint64_t data = static_cast<ProcessTarget*>(session_->target())->data().inode();
+  found.gate->let_open_if([data](int pid) { return has_memory(pid, data); });
+  const Status watched = found.gate->watch_libraries(paths);
+  if (!watched.ok()) others = paths;
+  if (!others.empty())
+    report_warning("DJ5917",
+                   fmt::format("processes that map {} later are not probed: {}",
+                               printable(fmt::format("{}", fmt::join(others, ", "))),
+                               watched.ok() ? "djtap finds another file at this path, or none"
+                                            : watched.error().message));
+  for (const int pid : find_processes_of(numbers).pids) {
+    const bool is_known =
+        pid == found.pid() || std::ranges::find(found.more_pids, pid) != found.more_pids.end();
+    if (!is_known) found.more_pids.push_back(pid);
+  }
+}
+
 std::optional<int> SessionRun::arm() {
+  watch_libraries();
   watches_.arming.emplace(prepared_.compiled, *session_);
   watches_.arming->look();
   FoundTarget& found = prepared_.target;
@@ -299,7 +331,7 @@ JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
       found.process ? static_cast<ProcessTarget*>(session_->target())->input_of_further()
                     : ProcessInput();
   JoinedProcesses joined(plans, found.modules(), input, stages_.probes, [this](int pid) {
-    names_[pid] = program_name(pid);
+    prepared_.target.names[pid] = program_name(pid);
     host_probes_->run_joining(pid);
   });
   const std::vector<int> further =
@@ -308,7 +340,9 @@ JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
     const int pid = further[i];
     Result<TracedProcess> process = open_process(pid, found.trusted, input.writable_text);
     const Status done = process.ok() ? joined.join(process.take()) : Status(process.error());
-    if (!done.ok() && i < found.more_pids.size()) {
+    const bool has_ended = !done.ok() && (done.error().kind == Fail::TargetGone ||
+                                          done.error().kind == Fail::NotFound);
+    if (!done.ok() && i < found.more_pids.size() && !(found.is_everywhere && has_ended)) {
       report_warning("DJ5914",
                      fmt::format("process {} is not probed: {}", pid, done.error().message));
     }
@@ -326,6 +360,12 @@ void SessionRun::hear_who_leaves() {
   drain_->run(false);
 }
 
+Outsiders SessionRun::outsiders() const {
+  const FoundTarget& found = prepared_.target;
+  const auto* first = static_cast<const ProcessTarget*>(session_->target());
+  return {found.gate.get(), found.trusted, first->input_of_further().writable_text};
+}
+
 void SessionRun::trace() {
   FurtherPlans plans(prepared_.compiled, prepared_.codes, *session_);
   JoinedProcesses joined = join_further(plans);
@@ -333,8 +373,8 @@ void SessionRun::trace() {
   ExecGate* const gate = prepared_.target.gate.get();
   if (session_->header().follows_execs != 0 || gate != nullptr)
     execs.emplace(*session_, joined,
-                  static_cast<ProcessTarget*>(session_->target())->data().inode(), gate,
-                  prepared_.target.trusted, [this] { hear_who_leaves(); });
+                  static_cast<ProcessTarget*>(session_->target())->data().inode(), outsiders(),
+                  [this] { hear_who_leaves(); });
   DlopenWatch dlopened(stages_, !stress_.is_on(), prepared_.compiled, *session_, plans, joined);
   ending_.ended = dj::trace({prepared_,
                              *session_,
@@ -384,7 +424,7 @@ int SessionRun::report(const ReportChoices& report) {
   } else {
     report_end(report, prepared_, *output_);
   }
-  report_run(report, stages_.verbose > 0, prepared_, *session_, names_, *output_);
+  report_run(report, stages_.verbose > 0, prepared_, *session_, *output_);
   const bool failed = !ending_.ended.ok() || !ending_.taken.all || drain_->errors() > 0 ||
                       !prepared_.lua.diags().ok();
   return failed || output_->failed() ? kExitRun : kExitOk;

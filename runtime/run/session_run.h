@@ -9,9 +9,9 @@
 #include "runtime/command/command_line.h"
 #include "runtime/output/drain.h"
 #include "runtime/output/output.h"
-#include "runtime/output/report_times.h"
 #include "runtime/process/exit_watch.h"
 #include "runtime/run/arming.h"
+#include "runtime/run/followed_execs.h"
 #include "runtime/run/host_probes.h"
 #include "runtime/run/joined_processes.h"
 #include "runtime/run/prepared.h"
@@ -72,6 +72,8 @@ class SessionRun {
   StressFacts stress_facts_now() const;
   static std::string program_name(int pid);
   JoinedProcesses join_further(FurtherPlans& plans);
+  void watch_libraries();
+  Outsiders outsiders() const;
   void hear_who_leaves();
   bool is_by_errors() const;
 
@@ -87,7 +89,6 @@ class SessionRun {
   std::optional<Drain> drain_;        // behind begin()
   Watches watches_;
   Ending ending_;
-  ProcessNames names_;  // of the processes that are, or were, in the session
 };
 
 }  // namespace dj

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 
-#include "compiler/base/fresh_pages.h"
 #include "compiler/stages/move_linked.h"
+#include "runtime/process/fresh_pages.h"
 
 namespace dj {
 

@@ -94,6 +94,7 @@ Status ProcessTarget::hold() {
   }
   DJ_TRY_DO(clean_abandoned(process_.pid));
   DJ_TRY_DO(clear_leftovers(process_.pid));
+  if (process_.opener) process_.opener->hand_over();
   DJ_TRY(Stopped stopped, Stopped::stop(process_.pid));
   held_.stopped.emplace(std::move(stopped));
   DJ_TRY_DO(check_unheld(process_.pid));  // another djtap may have been faster
@@ -160,7 +161,8 @@ Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layou
   DJ_TRY(SessionMemory memory, map_memory(layout, request));
   installation.go_on_with_copies();
   sets_.push_back({std::move(memory), std::move(installation)});
-  if (!process_.stands) let_go();  // a running target need not wait while code is linked
+  // A running target need not wait while code is linked, unless its loader goes on to new code.
+  if (!process_.stands && !process_.opener) let_go();
   return sets_.back().memory.take_code();
 }
 
@@ -233,8 +235,8 @@ Status ProcessTarget::arm_first() {
   return ok_status();
 }
 
-// Its loader's call need not wait for djtap to look at the same objects once more. The first process
-// waits: djtap lists its sites before they are hit.
+// Its loader's call need not wait for djtap to look at the same objects once more. The first
+// process waits: djtap lists its sites before they are hit.
 Status ProcessTarget::note_seen_objects(const Stopped& stopped) {
   const uint64_t seen = 1;
   return stopped.write(memory().threads() + offsetof(abi::ThreadTable, loader_seen),

@@ -42,6 +42,15 @@ Result<TracedProcess> TracedProcess::executed(Launched launched) {
   return process;
 }
 
+Result<TracedProcess> TracedProcess::opening(ExecTracee opener) {
+  TracedProcess process;
+  process.pid = opener.pid();
+  process.opener.emplace(std::move(opener));
+  DJ_TRY_DO(check_unheld(process.pid));
+  DJ_TRY(process.modules, mapped_modules(process.pid));
+  return process;
+}
+
 Result<TracedProcess> TracedProcess::open(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
   DJ_TRY_DO(check_unheld(pid));

@@ -12,6 +12,7 @@
 
 #include "compiler/base/result.h"
 #include "runtime/patch/target_facts.h"
+#include "runtime/process/exec_tracee.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/mapped_module.h"
 #include "runtime/process/stopped.h"
@@ -45,12 +46,13 @@ struct TracedProcess {
   explicit TracedProcess(Launched launched);  // without its modules
 
   pid_t pid = 0;
-  bool is_child = false;           // of djtap: a launched one
-  bool stands = false;             // until the session lets it go: launched, or just executed
-  std::optional<Stopped> stopped;  // of one that stands
-  bool at_loader_call = false;     // of one that stands: ProgramStart::at_loader_call
-  UnstartedChild unstarted;        // of a launched one; dies before `stopped` lets go
-  std::optional<Scout> scout;      // of one that stands; goes when the session has been created
+  bool is_child = false;             // of djtap: a launched one
+  bool stands = false;               // until the session lets it go: launched, or just executed
+  std::optional<Stopped> stopped;    // of one that stands
+  bool at_loader_call = false;       // of one that stands: ProgramStart::at_loader_call
+  std::optional<ExecTracee> opener;  // of a running one: its loader is opening a library
+  UnstartedChild unstarted;          // of a launched one; dies before `stopped` lets go
+  std::optional<Scout> scout;        // of one that stands; goes when the session has been created
   std::vector<MappedModule> modules;
   bool rseq_registered = false;  // or will be; both by find_rseq()
   int64_t rseq_offset = 0;
@@ -59,6 +61,9 @@ struct TracedProcess {
   static Result<TracedProcess> launch(ForkedChild child);
   // Takes a process that stands at the begin of a program that it has executed.
   static Result<TracedProcess> executed(Launched launched);
+  // Takes a running process whose loader waits in the middle of its work. Fails as open() does. It
+  // stands from the first look of the session at its threads until it is armed.
+  static Result<TracedProcess> opening(ExecTracee opener);
   // Looks at a running process without stopping it. Fails if djtap may not trace it, or another
   // djtap has its probes there.
   static Result<TracedProcess> open(pid_t pid);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Where /proc/self/mem cannot be had, it is a copy.
-#include "compiler/base/fresh_pages.h"
+#include "runtime/process/fresh_pages.h"
 
 #include <fcntl.h>
 #include <unistd.h>
