@@ -18,7 +18,6 @@
 #include <string>
 #include <utility>
 
-#include "runtime/process/map_query.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
@@ -51,11 +50,6 @@ bool enters(pid_t tid, const user_regs_struct& wanted) {
   return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.arch == AUDIT_ARCH_X86_64 &&
          info.instruction_pointer == wanted.rip + kSyscallBytes && info.entry.nr == wanted.rax &&
          std::ranges::equal(info.entry.args, arguments);
-}
-
-bool is_private(pid_t pid, uint64_t address) {
-  const Result<std::optional<Mapping>> mapping = MapFinder(pid).at(address);
-  return mapping.ok() && mapping.value() && !mapping.value()->shared;
 }
 
 Error no_syscall_in(pid_t pid) {
@@ -216,11 +210,11 @@ Result<uint64_t> RemoteCall::checked(const char* what, long number,
   return static_cast<uint64_t>(result);
 }
 
-// A program may have made its stack of memory that it shares.
+// A program that runs may have made its stack of memory that it shares. And a page tells
+// locks_memory() whether the program locks what it maps.
 Result<uint64_t> RemoteCall::scratch() {
   if (scratch_ != 0) return scratch_;
-  if (home_ && (stopped_->is_fresh() || is_private(stopped_->pid(), home_->scratch())))
-    return scratch_ = home_->scratch();
+  if (home_ && stopped_->is_fresh()) return scratch_ = home_->scratch();
   DJ_TRY(scratch_, map_in(*this, "mmap",
                           {0, kScratchBytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS}));
   maps_scratch_ = true;

@@ -18,9 +18,9 @@ class RunningMemory {
   // flags: O_RDONLY or O_RDWR.
   explicit RunningMemory(pid_t pid, int flags = O_RDONLY)
       : fd_(open_process_file(pid, ProcessFile::Memory, flags == O_RDWR)) {
-    const pid_t tid = is_gone() ? living_thread(pid) : pid;
+    const pid_t tid = !is_open() || is_gone() ? living_thread(pid) : pid;
     if (tid == pid) return;
-    close(fd_);
+    if (is_open()) close(fd_);
     fd_ = open_process_file(tid, ProcessFile::Memory, flags == O_RDWR);
   }
   RunningMemory(const RunningMemory&) = delete;
