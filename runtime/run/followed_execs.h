@@ -30,12 +30,12 @@ class FollowedExecs {
   // All that is referred to must outlive this object. data: inode of the session's data, by which
   // djtap knows its processes. leaves: is called while a process is about to execute another
   // program.
-  FollowedExecs(Session& session, JoinedProcesses& joined, uint64_t data, Outsiders outsiders,
-                std::function<void()> leaves)
+  FollowedExecs(Session& session, JoinedProcesses& joined, uint64_t data,
+                const Outsiders& outsiders, std::function<void()> leaves)
       : session_(session),
         joined_(joined),
         data_(data),
-        outsiders_(std::move(outsiders)),
+        outsiders_(outsiders),
         leaves_(std::move(leaves)) {}
   FollowedExecs(const FollowedExecs&) = delete;
   // Lets all threads go on; from here on none asks.

@@ -32,8 +32,11 @@ Result<std::optional<TracedProcess>> lead_opener(ExecGate& gate, int tid, bool t
   gate.let_pass(tid);
   const uint64_t end = now_ns() + kPatienceNs;
   while (thread.poll() == ExecTracee::State::Running && now_ns() < end) usleep(kMomentUs);
-  if (thread.state() != ExecTracee::State::Stands) return std::optional<TracedProcess>();
-  const ExecTracee::Opening opening = thread.opening();
+  // The kernel opens the loader itself, in execve().
+  const bool executes = thread.state() == ExecTracee::State::AtExec;
+  if (!executes && thread.state() != ExecTracee::State::Stands)
+    return std::optional<TracedProcess>();
+  const auto opening = executes ? ExecTracee::Opening::Start : thread.opening();
   if (opening == ExecTracee::Opening::Reading) return std::optional<TracedProcess>();
   if (opening == ExecTracee::Opening::Later) {
     DJ_TRY(TracedProcess process, TracedProcess::opening(std::move(thread)));

@@ -130,10 +130,12 @@ void warn_of_later(const FilesEverywhere& files, const Error& no_gate) {
                                names_of(files.library_names), no_gate.message));
 }
 
-// A file of `programs` that is none: a process maps it, and executes another.
+// A file of `programs` that is none: a process maps it, and executes another. A static program may
+// be of the same type.
 bool is_library(const std::string& path) {
   const Result<ElfFile> elf = read_elf(path);
-  return elf.ok() && elf.value().header.e_type == ET_DYN && elf.value().interpreter.empty();
+  return elf.ok() && elf.value().header.e_type == ET_DYN && elf.value().header.e_entry == 0 &&
+         elf.value().interpreter.empty();
 }
 
 std::vector<std::string> paths_here(const LibraryFiles& libraries) {
