@@ -323,10 +323,10 @@ def own_built_library():
     """A library that no other process has, and beside it a program that is linked with it."""
     with tempfile.TemporaryDirectory(prefix="djtap-test-", dir="/var/tmp") as folder:
         os.chmod(folder, 0o755)
-        for name, text in (("libdjtapown.c", OWN_LIBRARY), ("uses.c", OWN_PROGRAM)):
+        for name, text in (("own.c", OWN_LIBRARY), ("uses.c", OWN_PROGRAM)):
             pathlib.Path(folder, name).write_text(text)
-        shared, uses = f"{folder}/libdjtapown.so.1", f"{folder}/uses"
-        subprocess.run(["cc", "-O1", "-shared", "-fPIC", "-Wl,-soname,libdjtapown.so.1", "-o", shared, f"{folder}/libdjtapown.c"], check=True)
+        shared, uses = f"{folder}/{OWN_NAME}", f"{folder}/uses"
+        subprocess.run(["cc", "-O1", "-shared", "-fPIC", f"-Wl,-soname,{OWN_NAME}", "-o", shared, f"{folder}/own.c"], check=True)
         subprocess.run(["cc", "-O1", "-o", uses, f"{folder}/uses.c", shared, f"-Wl,-rpath,{folder}"], check=True)
         yield shared, uses
 
@@ -342,17 +342,18 @@ HOLDER = """if True:
     print("ready", flush=True)
     sys.stdin.read()
 """
-OWN_POINTS = ['func("libdjtapown.so.1!own_version")', 'process.library("libdjtapown.so.1").function("own_version")']
+OWN_NAME = f"libdjtapown{os.getpid()}.so.1"  # a name means all libraries that have it
+OWN_POINTS = [f'func("{OWN_NAME}!own_version")', f'process.library("{OWN_NAME}").function("own_version")']
 
 
 @as_root
-@pytest.mark.parametrize("point", OWN_POINTS)
+@pytest.mark.parametrize("point", range(len(OWN_POINTS)))
 def test_those_that_map_the_library_later(background, program, built_library, point):
     """Each call counts, those of constructors and those right behind dlopen(), too; a reader of the file is left alone."""
     shared, uses = built_library
     holder = program("/usr/bin/python3", "-c", HOLDER, shared)
     holder.wait_for("^ready$")
-    tracer = background("--probes", "-e", f"probe {point} {{ n++; p[execname()]++ }}")
+    tracer = background("--probes", "-e", f"probe {OWN_POINTS[point]} {{ n++; p[execname()]++ }}")
     await_sites(tracer, 1)
     wanted = sum(calls_of([uses, calls]) for calls in (0, 5, 100, 3))
     late = sum(calls_of(["/usr/bin/python3", "-c", LATE_CALLER, shared, calls]) for calls in (1, 50))
@@ -393,4 +394,5 @@ def test_openers_go_on_when_djtap_is_killed(background, program, built_library):
     await_sites(tracer, 1)
     tracer.signal(signal.SIGKILL)
     assert calls_of([uses, 9]) == 10
-    subprocess.run(run.command(["clean"]), capture_output=True, check=True)
+    cleaned = subprocess.run(run.command(["clean", str(holder.pid)]), capture_output=True, text=True, check=False)
+    assert cleaned.returncode == 0, cleaned
