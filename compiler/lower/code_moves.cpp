@@ -11,8 +11,9 @@ namespace jitlink = llvm::jitlink;
 
 enum class Number : uint8_t { Address, ShortAddress, Distance, DistanceTo, Other };
 
-// What stands where an edge of this kind is, and in how many bytes. The kinds that ask for a table
-// or a stub have become others by now.
+// What stands where an edge of this kind is, and in how many bytes. Behind the fix-ups no edge asks
+// JITLink for an entry of its table of addresses any more: each leads to its entry, as one of
+// these.
 std::pair<Number, int> number_of(jitlink::Edge::Kind kind) {
   switch (kind) {
     case jitlink::x86_64::Pointer64:

@@ -16,6 +16,7 @@ class CodeMoves {
  public:
   // All that moves together: `bytes` from `base` on.
   CodeMoves(uint64_t base, uint64_t bytes) : base_(base), bytes_(bytes) {}
+  // Adds the numbers of a graph whose symbols have their addresses.
   void add(const llvm::jitlink::LinkGraph& graph);
   // Empty: a number depends on the base in a way that a CodeMove cannot say.
   std::optional<std::vector<CodeMove>> take() { return std::move(moves_); }

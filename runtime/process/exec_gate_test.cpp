@@ -53,6 +53,14 @@ class Gate : public testing::Test {
     gate_->let_pass(*tid);
     EXPECT_EQ(victim.line(), "runs");
   }
+  // Expects that who reads it now waits, and reads when it may pass.
+  void expect_reader_waits() {
+    Victim reader = open();
+    const std::optional<pid_t> tid = wait();
+    ASSERT_TRUE(tid);
+    gate_->let_pass(*tid);
+    EXPECT_EQ(reader.line(), "read");
+  }
   const std::string& path() const { return path_; }
   std::unique_ptr<ExecGate> gate_;
 
@@ -113,11 +121,7 @@ TEST_F(Gate, WhatReplacesTheFileIsWatched) {
 
 TEST_F(Gate, WhoOpensALibraryWaits) {
   ASSERT_TRUE(gate_->watch_libraries({path()}).ok());
-  Victim reader = open();
-  const std::optional<pid_t> tid = wait();
-  ASSERT_TRUE(tid);
-  gate_->let_pass(*tid);
-  EXPECT_EQ(reader.line(), "read");
+  expect_reader_waits();
 }
 
 // This test's own open() would wait for itself, in any thread.
@@ -133,11 +137,7 @@ TEST_F(Gate, SomeOpenLibrariesAtOnce) {
   gate_->let_open_if([](pid_t) { return true; });
   EXPECT_EQ(open().line(), "read");
   gate_->let_open_if([](pid_t) { return false; });
-  Victim reader = open();
-  const std::optional<pid_t> tid = wait();
-  ASSERT_TRUE(tid);
-  gate_->let_pass(*tid);
-  EXPECT_EQ(reader.line(), "read");
+  expect_reader_waits();
 }
 
 TEST(ExecGate, AFileThatIsNotThereCannotBeWatched) {

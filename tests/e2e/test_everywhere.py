@@ -346,15 +346,26 @@ OWN_NAME = f"libdjtapown{os.getpid()}.so.1"  # a name means all libraries that h
 OWN_POINTS = [f'func("{OWN_NAME}!own_version")', f'process.library("{OWN_NAME}").function("own_version")']
 
 
+@pytest.fixture
+def trace_held(background, program, built_library):
+    """trace_held(script): djtap, with a process probed that has the library and stays; its number is the tracer's `holder`."""
+    def start(script):
+        holder = program("/usr/bin/python3", "-c", HOLDER, built_library[0])
+        holder.wait_for("^ready$")
+        tracer = background("--probes", "-e", script)
+        await_sites(tracer, 1)
+        tracer.holder = holder.pid
+        return tracer
+
+    return start
+
+
 @as_root
 @pytest.mark.parametrize("point", range(len(OWN_POINTS)))
-def test_those_that_map_the_library_later(background, program, built_library, point):
+def test_those_that_map_the_library_later(trace_held, built_library, point):
     """Each call counts, those of constructors and those right behind dlopen(), too; a reader of the file is left alone."""
     shared, uses = built_library
-    holder = program("/usr/bin/python3", "-c", HOLDER, shared)
-    holder.wait_for("^ready$")
-    tracer = background("--probes", "-e", f"probe {OWN_POINTS[point]} {{ n++; p[execname()]++ }}")
-    await_sites(tracer, 1)
+    tracer = trace_held(f"probe {OWN_POINTS[point]} {{ n++; p[execname()]++ }}")
     wanted = sum(calls_of([uses, calls]) for calls in (0, 5, 100, 3))
     late = sum(calls_of(["/usr/bin/python3", "-c", LATE_CALLER, shared, calls]) for calls in (1, 50))
     assert subprocess.run(["cat", shared], capture_output=True, check=True).stdout == open(shared, "rb").read()
@@ -364,12 +375,9 @@ def test_those_that_map_the_library_later(background, program, built_library, po
 
 
 @as_root
-def test_a_library_that_many_open_at_once(background, program, built_library):
-    shared, uses = built_library
-    holder = program("/usr/bin/python3", "-c", HOLDER, shared)
-    holder.wait_for("^ready$")
-    tracer = background("--probes", "-e", f"probe {OWN_POINTS[0]} {{ n++ }}")
-    await_sites(tracer, 1)
+def test_a_library_that_many_open_at_once(trace_held, built_library):
+    _, uses = built_library
+    tracer = trace_held(f"probe {OWN_POINTS[0]} {{ n++ }}")
     command = f"for i in $(seq 12); do {uses} $i & {uses} 7 & wait; done"
     printed = subprocess.run(["sh", "-c", command], capture_output=True, text=True, timeout=run.PATIENCE, check=True).stdout
     assert end(tracer).globals["n"] == sum(map(int, re.findall(r"^calls: (\d+)$", printed, re.M))) == 12 * 8 + sum(range(1, 13)) + 12
@@ -386,13 +394,10 @@ def test_djtap_waits_for_a_library(background, built_library):
 
 
 @as_root
-def test_openers_go_on_when_djtap_is_killed(background, program, built_library):
-    shared, uses = built_library
-    holder = program("/usr/bin/python3", "-c", HOLDER, shared)
-    holder.wait_for("^ready$")
-    tracer = background("--probes", "-e", f"probe {OWN_POINTS[0]} {{ n++ }}")
-    await_sites(tracer, 1)
+def test_openers_go_on_when_djtap_is_killed(trace_held, built_library):
+    _, uses = built_library
+    tracer = trace_held(f"probe {OWN_POINTS[0]} {{ n++ }}")
     tracer.signal(signal.SIGKILL)
     assert calls_of([uses, 9]) == 10
-    cleaned = subprocess.run(run.command(["clean", str(holder.pid)]), capture_output=True, text=True, check=False)
+    cleaned = subprocess.run(run.command(["clean", str(tracer.holder)]), capture_output=True, text=True, check=False)
     assert cleaned.returncode == 0, cleaned
