@@ -35,13 +35,33 @@ std::optional<uint64_t> stack_left_for_own(const Stopped& stopped, uint64_t addr
 }
 namespace {
 
-constexpr uint64_t kContext = 8;  // of the ucontext in a frame
-constexpr uint64_t kSavedRip = kContext + offsetof(ucontext_t, uc_mcontext.gregs) + REG_RIP * 8;
-constexpr uint64_t kSavedRsp = kContext + offsetof(ucontext_t, uc_mcontext.gregs) + REG_RSP * 8;
-// The kernel's sigset lies where glibc's larger one begins.
-constexpr uint64_t kSavedMask = kContext + offsetof(ucontext_t, uc_sigmask);
-constexpr uint64_t kSavedSignal = kSavedMask + 8;  // the siginfo's first word
-constexpr uint64_t kFrameBytes = kSavedSignal + 8;
+// What the kernel writes where a handler begins (struct rt_sigframe), up to what is looked at.
+struct SignalFrame {
+  uint64_t restorer;
+  uint64_t flags, link;
+  stack_t stack;
+  uint64_t registers[NGREG];
+  uint64_t fpregs;
+  uint64_t reserved[8];
+  uint64_t mask;    // the kernel's sigset lies where glibc's larger one begins
+  uint64_t signal;  // the siginfo's first word
+};
+constexpr uint64_t kSavedRip = offsetof(SignalFrame, registers) + REG_RIP * 8;
+constexpr uint64_t kSavedMask = offsetof(SignalFrame, mask);
+static_assert(kSavedRip == 8 + offsetof(ucontext_t, uc_mcontext.gregs) + REG_RIP * 8);
+static_assert(kSavedMask == 8 + offsetof(ucontext_t, uc_sigmask));
+
+// A restorer's address may be any word of the stack, an argument or what an earlier frame has left,
+// and what lies where the mask would be may be the program's. The kernel's own frames have the
+// vector registers right behind them, and no other flags and code segments than these.
+bool is_kernels(const SignalFrame& frame, uint64_t address) {
+  constexpr uint64_t kKnownFlags = 7, kBytes = kSavedMask + 8 + sizeof(siginfo_t), kGap = 512;
+  constexpr uint64_t kCode64 = 0x33, kCode32 = 0x23;
+  const uint64_t code = frame.registers[REG_CSGSFS] & 0xffff;
+  return (frame.flags & ~kKnownFlags) == 0 && frame.link == 0 &&
+         frame.fpregs - address - kBytes < kGap && (code == kCode64 || code == kCode32);
+}
+
 constexpr uint64_t kStackLimit = 64 << 20;  // nobody's used stack is deeper; keeps the stop short
 constexpr uint64_t kPiece = 1 << 20;
 constexpr size_t kPlainJump = 5;  // bytes of e9 rel32
@@ -58,7 +78,7 @@ class FrameSearch {
   FrameSearch(const Stopped& stopped, const std::vector<uint64_t>& restorers)
       : stopped_(stopped), maps_(stopped.pid()), restorers_(restorers) {}
 
-  // Calls action(frame address) for all frames above `stack_pointer`.
+  // Calls action(address, frame) for all frames above `stack_pointer`, and what looks like one.
   template <typename Action>
   Status each(uint64_t stack_pointer, Action action) {
     std::set<uint64_t> seen;  // ends of stacks
@@ -73,11 +93,10 @@ class FrameSearch {
       if (!seen.insert(end).second) continue;
       if (left) todo.push_back(*left);
       for (uint64_t frame : frames_in(from, std::min(end, from + kStackLimit))) {
-        uint64_t rsp = 0;
-        DJ_TRY_DO(stopped_.read(frame + kSavedRsp,
-                                std::span(reinterpret_cast<uint8_t*>(&rsp), sizeof rsp)));
-        todo.push_back(rsp);
-        DJ_TRY_DO(action(frame));
+        SignalFrame found = {};
+        DJ_TRY_DO(stopped_.read(frame, {reinterpret_cast<uint8_t*>(&found), sizeof found}));
+        todo.push_back(found.registers[REG_RSP]);
+        DJ_TRY_DO(action(frame, found));
       }
     }
     return ok_status();
@@ -96,7 +115,7 @@ class FrameSearch {
       }
       for (uint64_t i = 0; i < bytes / 8; i++) {
         uint64_t address = at + i * 8;
-        if (words_[i] - low <= room && address + kFrameBytes <= end &&
+        if (words_[i] - low <= room && address + sizeof(SignalFrame) <= end &&
             std::binary_search(restorers_.begin(), restorers_.end(), words_[i])) {
           frames.push_back(address);
         }
@@ -113,12 +132,6 @@ class FrameSearch {
 
 Status fix_word(const Stopped& stopped, uint64_t address, uint64_t value) {
   return stopped.write(address, std::span(reinterpret_cast<const uint8_t*>(&value), sizeof value));
-}
-
-Result<uint64_t> word_at(const Stopped& stopped, uint64_t address) {
-  uint64_t value = 0;
-  DJ_TRY_DO(stopped.read(address, std::span(reinterpret_cast<uint8_t*>(&value), sizeof value)));
-  return value;
 }
 
 bool is_syscall(const PatchSite& site, uint32_t offset) {
@@ -214,18 +227,17 @@ Result<MoveCounts> move_threads(const Stopped& stopped, const Detouring& detouri
       DJ_TRY_DO(stopped.set_registers(tid, regs));
       counts.threads++;
     }
-    DJ_TRY_DO(search.each(regs.rsp, [&](uint64_t frame) -> Status {
-      DJ_TRY(uint64_t rip, word_at(stopped, frame + kSavedRip));
-      DJ_TRY(uint64_t signal, word_at(stopped, frame + kSavedSignal));
-      const bool trap = static_cast<int32_t>(signal) == SIGTRAP && detouring.traps_at(rip - 1);
+    DJ_TRY_DO(search.each(regs.rsp, [&](uint64_t address, const SignalFrame& frame) -> Status {
+      const uint64_t rip = frame.registers[REG_RIP];
+      const bool trap =
+          static_cast<int32_t>(frame.signal) == SIGTRAP && detouring.traps_at(rip - 1);
       uint64_t copy = trap ? 0 : detouring.moved(rip);
       if (copy != 0) {
-        DJ_TRY_DO(fix_word(stopped, frame + kSavedRip, copy));
+        DJ_TRY_DO(fix_word(stopped, address + kSavedRip, copy));
         counts.frames++;
       }
-      DJ_TRY(uint64_t mask, word_at(stopped, frame + kSavedMask));
-      if (clear_trap && (mask & kTrapBit) != 0) {
-        DJ_TRY_DO(fix_word(stopped, frame + kSavedMask, mask & ~kTrapBit));
+      if (clear_trap && (frame.mask & kTrapBit) != 0 && is_kernels(frame, address)) {
+        DJ_TRY_DO(fix_word(stopped, address + kSavedMask, frame.mask & ~kTrapBit));
         counts.masks++;
       }
       return ok_status();

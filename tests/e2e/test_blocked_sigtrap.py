@@ -4,7 +4,10 @@ import os
 import re
 import signal
 
+import pytest
+
 from support import paths, process, run
+from support.paths import victim
 
 BLOCKER = """import os, signal, sys, threading
 masks = {"all": range(1, 65), "trap": [signal.SIGTRAP]}
@@ -72,3 +75,17 @@ def test_djtap_is_killed(attach, program):
     assert run.run(["clean", str(target.pid)]).returncode == 0
     assert masks(target) == before
     call(target)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_stack_full_of_what_looks_like_frames_stays_as_it_is(attach, program, seed):
+    """What lies where a frame would have its mask is the program's own."""
+    target = program(victim("like_frames"), seed)
+    target.wait_for("pid: ")
+    for _ in range(3):
+        with attach(target.pid, 'probe func("work") { n++ }') as tracer:
+            tracer.signal(signal.SIGINT)
+            assert tracer.finish().returncode == 0
+    target.tell("quit")
+    end = target.finish()
+    assert end.returncode == 0 and end.facts["changed"] == 0 and end.facts["calls"] > 0, end
