@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Processes that fork and end while they are looked for.
+#include "runtime/process/session_processes.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace dj {
+namespace {
+
+// A file as sessions have them, mapped here and so in what is forked.
+uint64_t mapped_file() {
+  const int file = memfd_create(kMemoryName, MFD_CLOEXEC);
+  struct stat facts = {};
+  EXPECT_EQ(ftruncate(file, 4096), 0);
+  EXPECT_NE(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0), MAP_FAILED);
+  EXPECT_EQ(fstat(file, &facts), 0);
+  close(file);
+  return facts.st_ino;
+}
+
+TEST(SessionProcesses, ChildOfOneThatEndsBeforeItIsActedOnIsFound) {
+  const uint64_t inode = mapped_file();
+  int go[2] = {};
+  ASSERT_EQ(pipe(go), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    char c;
+    if (read(go[0], &c, 1) == 1 && fork() == 0) {
+      alarm(10);  // where it is not found
+      pause();
+    }
+    _exit(0);
+  }
+  std::vector<pid_t> met;
+  std::vector<std::string> failures;
+  const auto act = [&](pid_t pid) -> Result<bool> {
+    met.push_back(pid);
+    if (pid == parent) {
+      EXPECT_EQ(write(go[1], "x", 1), 1);
+      EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+      return false;  // it has no memory any more
+    }
+    kill(pid, SIGKILL);
+    return true;
+  };
+  const std::vector<pid_t> done = for_session_processes(inode, 0, act, failures);
+  EXPECT_EQ(met.size(), 2U);
+  EXPECT_EQ(done.size(), 1U);
+  EXPECT_TRUE(failures.empty());
+}
+
+}  // namespace
+}  // namespace dj
