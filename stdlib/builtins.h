@@ -15,7 +15,8 @@ enum BuiltinFlags : uint32_t {
   kLines = 16,  // with kStack: entry reads the tables of source lines and inlined calls
   kName = 32,   // with kSite: what it gives is a name of the site, written down before the start
   kEnds = 64,   // entry asks for the session's end: from then on no probe of the program fires
-  kRaises = 4,  // entry may set Context::raised; the caller must test it and leave the handler
+  kKeepsText = 128,  // with kCtx: a later call reads a text that this one was given
+  kRaises = 4,       // entry may set Context::raised; the caller must test it and leave the handler
 };
 
 struct Builtin {

@@ -4,6 +4,7 @@
 
 #include "compiler/lower/nodes.h"
 #include "compiler/lower/strings.h"
+#include "compiler/lower/text_use.h"
 
 namespace dj::ir {
 
@@ -26,7 +27,11 @@ const TargetPlan& Body::target_plan(TargetId id) const {
 }
 
 void Body::statement(const Stmt& stmt) {
+  const bool frees = code_.has_context() && ends_its_texts(stmt);
+  llvm::Value* used = frees ? code_.context_field(offsetof(abi::Context, scratch_used)) : nullptr;
+  llvm::Value* before = frees ? code_.load32(used) : nullptr;
   std::visit([&](const auto& node) { lower_node(*this, stmt, node); }, stmt.node);
+  if (frees) code_.b.CreateStore(before, used);
 }
 
 Value Body::expression(const Expr& expr) {

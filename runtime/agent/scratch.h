@@ -24,10 +24,14 @@ inline abi::Str* string_room(abi::Context* ctx) {
 }
 
 // As string_room(), for a text that may be longer than MAXSTRINGLEN; *room: bytes of it. What later
-// strings need is left free.
+// strings need is left free; where nothing else is, the text gets no more than MAXSTRINGLEN.
 inline abi::Str* long_string_room(abi::Context* ctx, uint32_t* room) {
   uint32_t taken = ctx->scratch_used + 2 * round_word(sizeof(uint32_t) + arena()->max_string);
-  if (taken >= ctx->iterators) return nullptr;
+  if (taken >= ctx->iterators) {
+    abi::Str* last = string_room(ctx);
+    *room = last == nullptr ? 0 : arena()->max_string;
+    return last;
+  }
   *room = arena()->max_string + (ctx->iterators - taken) / 2;
   return reinterpret_cast<abi::Str*>(ctx->scratch + ctx->scratch_used);
 }

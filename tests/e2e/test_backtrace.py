@@ -118,13 +118,35 @@ def test_stacks_are_keys_and_are_named_when_the_target_is_gone(djtap):
     assert result.stdout.count(": qsort") >= 1 and "recurse+" in result.stdout
 
 
-def test_parts_of_a_stack(djtap):
+def test_a_loop_names_thousands_of_stacks(djtap):
+    """What a statement has made in the handler's memory for texts is free again behind it; a variable's text takes what is left."""
+    script = ('global stack probe func("leaf") { stack = ubacktrace() } '
+              'probe end { whole = strlen(sprint_usyms(stack)) '
+              'for (i = 0; i < 3000; i++) { same += strlen(sprint_usyms(stack)) == whole } '
+              'for (i = 0; i < 3000; i++) { text = sprint_usyms(stack) some += strlen(text) > 40 } '
+              'printf("whole: %d\\nsame: %d\\nsome: %d\\n", whole, same, some) }')
+    result = djtap("-e", script, "-c", victim("stack"))
+    assert result.facts["whole"] > 40 and result.facts["same"] == result.facts["some"] == 3000, result
+
+
+def test_texts_that_a_later_call_reads_are_kept(djtap_once):
+    script = ('probe begin { printf("%s\\n", tokenize(sprintf("first,%s,%d", "second", 3), ",")) println(sprintf("%d", 1234567890123456)) '
+              'printf("%s\\n", tokenize("", ",")) '
+              'found = sprintf("key=%s", "value") =~ "key=(.*)" println(sprintf("%d", 1234567890123456)) println(found, matched(1)) '
+              'name = sprintf("%s", "kept") println(sprintf("%d", 1234567890123456)) println(name) exit() }')
+    lines = djtap_once("-e", script).stdout.splitlines()
+    assert [line for line in lines if not line.startswith("1234")] == ["first", "second", "1value", "kept"], lines
+
+
+def test_parts_of_a_stack(djtap, tmp_path):
     script = ('probe func("leaf") { printf("%s|%x|%s|%s|%d\\n", ucallers(2), ustack(1), usymname(ustack(1)), umodname(ustack(1)), '
               'uaddr() == ustack(0)) println(usymdata(uaddr())) print_ubacktrace_brief() exit() }')
-    result = djtap("-e", script, "-c", victim("stack"))
-    callers, second, name, module, same = re.search(r"^(.*)\|(.*)\|(.*)\|(.*)\|(.*)$", result.stdout, re.M).groups()
+    output = tmp_path / "parts"  # what the program prints itself does not come between
+    result = djtap("-o", output, "-e", script, "-c", victim("stack"))
+    printed = output.read_text()
+    callers, second, name, module, same = re.search(r"^(.*)\|(.*)\|(.*)\|(.*)\|(.*)$", printed, re.M).groups()
     assert callers.split()[1] == "0x" + second and len(callers.split()) == 3 and (name, module, same) == ("plain", "stack", "1"), result
-    assert re.search(r"^leaf\+0x0/0x[0-9a-f]+ \[.*/stack\]\nleaf\+0x0\nplain\+0x[0-9a-f]+\nmain\+0x[0-9a-f]+\n", result.stdout, re.M), result
+    assert re.search(r"^leaf\+0x0/0x[0-9a-f]+ \[.*/stack\]\nleaf\+0x0\nplain\+0x[0-9a-f]+\nmain\+0x[0-9a-f]+\n", printed, re.M), printed
 
 
 def test_a_walk_ends_where_maxbacktrace_says(djtap):
