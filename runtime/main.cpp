@@ -225,7 +225,7 @@ int run_script(const Options& options) {
   library.complete(script, diags);
   clock.done("tapsets", counted(library.files_read(), "file"));
   if (target.failed()) return target.failure();
-  if (diags.ok()) expand(options.script, script, sources, diags);
+  if (diags.ok()) expand(options.script, options.target, script, sources, diags);
   if (!diags.ok()) return fail_expanded(sources, library, diags);
   // From here on, no probe point is an alias.
 

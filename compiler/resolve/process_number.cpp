@@ -4,9 +4,22 @@
 
 #include <fmt/format.h>
 
+#include <string>
+
 namespace dj {
 
-void take_process_numbers(std::vector<ast::ProbePoint>& points, int64_t pid, Diags& diags) {
+namespace {
+
+std::string why_not(int64_t wanted, int64_t pid, bool more) {
+  if (pid == 0) return fmt::format("no process is traced, so {} is none", wanted);
+  if (more) return fmt::format("process {} is none of those that are traced", wanted);
+  return fmt::format("process {} is not the traced one, {}", wanted, pid);
+}
+
+}  // namespace
+
+void take_process_numbers(std::vector<ast::ProbePoint>& points, int64_t pid, bool more,
+                          Diags& diags) {
   for (ast::ProbePoint& point : points) {
     ast::Component& c = point.components[0];
     const auto* number = std::get_if<int64_t>(&c.argument);
@@ -17,11 +30,8 @@ void take_process_numbers(std::vector<ast::ProbePoint>& points, int64_t pid, Dia
       continue;
     }
     if (!point.optional && !point.sufficient) {
-      diags
-          .error("DJ3005", c.argument_span,
-                 pid == 0 ? fmt::format("no process is traced, so {} is none", wanted)
-                          : fmt::format("process {} is not the traced one, {}", wanted, pid))
-          .help = fmt::format("trace it: -p {}; `process` alone is whatever is traced", wanted);
+      diags.error("DJ3005", c.argument_span, why_not(wanted, pid, more)).help =
+          fmt::format("trace it: -p {}; `process` alone is whatever is traced", wanted);
     }
     point.components = {ast::Component{.name = "never", .name_span = c.name_span}};
   }

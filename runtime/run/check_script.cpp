@@ -50,7 +50,7 @@ void check_script(const ScriptChoices& choices, const TargetChoices& wanted, siz
                              &script_options};
   ast::Script script = parse(sources, file, parsing, diags);
   if (diags.ok()) library.complete(script, diags);
-  if (diags.ok()) expand(choices, script, sources, diags);
+  if (diags.ok()) expand(choices, wanted, script, sources, diags);
   if (!diags.ok()) return;
   CheckOptions checking = {choices.strict || sources.files.at(file).name.ends_with(".stp")};
   Program program = check(script, checking, diags);
@@ -60,7 +60,8 @@ void check_script(const ScriptChoices& choices, const TargetChoices& wanted, siz
   const Result<FoundTarget>& found = target.find(meant);
   if (!found.ok()) return warn_of_missing(found.error(), diags);
   for (Probe& probe : program.probes)
-    take_process_numbers(probe.points, found.value().pid(), diags);
+    take_process_numbers(probe.points, found.value().pid(), !found.value().more_pids.empty(),
+                         diags);
   TargetFiles files = target_files(found.value(), &printers);
   files.compile_headers = header_compiler(held.before());
   check_against(files, many, script, checking, program, diags);

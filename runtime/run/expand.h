@@ -8,9 +8,10 @@
 
 namespace dj {
 
-// Puts in the values of -G, and expands aliases and wildcards in the names of points, .latency, and
-// what a script says of its arguments. Call it behind TapsetLibrary::complete(). Stops at the first
-// step with errors.
-void expand(const ScriptChoices& choices, ast::Script& script, Sources& sources, Diags& diags);
+// Puts in the values of -G, and expands aliases and wildcards in the names of points, .latency,
+// what a script says of its arguments, and the numbers of `target`'s processes.
+// Call it behind TapsetLibrary::complete(). Stops at the first step with errors.
+void expand(const ScriptChoices& choices, const TargetChoices& target, ast::Script& script,
+            Sources& sources, Diags& diags);
 
 }  // namespace dj

@@ -74,7 +74,7 @@ void add_own(const ReportChoices& report, Compiled& compiled) {
 Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& codes, Diags& diags,
                  StageClock& clock) {
   for (Probe& probe : compiled.program.probes)
-    take_process_numbers(probe.points, target.pid(), diags);
+    take_process_numbers(probe.points, target.pid(), !target.more_pids.empty(), diags);
   TargetFiles files = target_files(target, compiled.types.printers);
   files.compile_headers = compiled.types.compile_headers;
   files.may_execute = target.follows_execs || target.is_everywhere;

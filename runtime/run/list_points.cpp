@@ -37,7 +37,7 @@ int list_points(const ListChoices& what, const ScriptChoices& choices, const Tar
   std::string text;
   if (diags.ok()) {
     std::vector<ast::ProbePoint>& points = script.probes.front().points;
-    take_process_numbers(points, found.value().pid(), diags);
+    take_process_numbers(points, found.value().pid(), false, diags);
     const TargetFiles files = target_files(found.value());
     if (!diags.ok())
       text.clear();

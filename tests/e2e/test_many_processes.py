@@ -58,6 +58,30 @@ def test_processes_of_one_program(target, attach_all):
     assert counts == {each.pid: 100 * (i + 1) for i, each in enumerate(targets)} and result.globals["n"] == 600, result
 
 
+def test_a_number_means_one_of_them(target, attach_all):
+    """In a probe of one point, beside others, and in two that share their body; the other process has the same places."""
+    one, two, three = [target() for _ in range(3)]
+    tracer = attach_all(f'probe process({two.pid}).function("work") {{ n[pid()]++ }} '
+                        f'probe process({one.pid}).function("work"), process({three.pid}).function("work").return {{ m[pid()]++ }} '
+                        f'probe process.function("work"), process({one.pid}).function("work") {{ all++ }}', one.pid, two.pid, three.pid)
+    for each in (one, two, three):
+        tracer.wait_for(f"pid {each.pid}$")
+    for i, each in enumerate((one, two, three)):
+        each.call(10 * (i + 1))
+    for each in (one, two, three):
+        each.tell("quit")
+        each.finish()
+    result = tracer.finish()
+    told = {name: int(count) for name, count in re.findall(r"^(\w\[\d+\]|all)=(\d+)$", result.stdout, re.M)}
+    assert told == {f"n[{two.pid}]": 20, f"m[{one.pid}]": 10, f"m[{three.pid}]": 30, "all": 70}, result
+
+
+def test_a_number_of_none_of_them(target, djtap_once):
+    pids = [target().pid for _ in range(3)]
+    wrong = djtap_once("-e", f'probe process({pids[2]}).function("work") {{ n++ }}', "-p", f"{pids[0]},{pids[1]}")
+    assert wrong.returncode == 3 and f"error[DJ3005]: process {pids[2]} is none of those that are traced" in wrong.stderr, wrong
+
+
 def test_the_others_go_on_where_one_ends(target, attach_all):
     first, second = target(), target()
     tracer = attach_all(COUNTING + " probe end { println(\"TARGET \", target()) }", first.pid, second.pid)

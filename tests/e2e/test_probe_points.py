@@ -336,6 +336,21 @@ def test_a_process_by_its_number(djtap_once, background, program):
     assert djtap_once("-e", 'probe process(1).end ?, begin { println("x") exit() }', "-c", victim("count")).stdout.splitlines().count("x") == 1
 
 
+def test_a_number_means_no_child(attach, program):
+    """What it has forked has its probes, but another number."""
+    forking = ('import os, sys; print("pid: 0", flush=True); sys.stdin.readline(); child = os.fork()\n'
+               'for _ in range(5 if child else 7): os.getppid()\n'
+               'if child: os.waitpid(child, 0)')
+    target = program(paths.PYTHON, "-c", forking)
+    target.wait_for("pid: ")
+    tracer = attach(target.pid, f'probe process({target.pid}).library("libc.so.6").function("getppid") {{ own++ }} '
+                                'probe func("libc.so.6!getppid") { all++ }')
+    target.tell("")
+    target.finish()
+    result = tracer.finish()
+    assert result.globals == {"own": 5, "all": 12}, result
+
+
 def test_list_matches_the_symbol_table(djtap_once):
     """Oracle: readelf."""
     path = victim("names")
