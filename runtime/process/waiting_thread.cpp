@@ -20,12 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-enum class Waits : uint8_t { Here, NotHere, Unknown };
+enum class Waits : uint8_t { Here, NotYet, NotHere, Unknown };
 
 Waits where_waits(int tid, uint64_t word) {
   std::ifstream file(fmt::format("/proc/{}/syscall", tid));
   std::string number, address;
   if (!(file >> number)) return start_time(tid) ? Waits::Unknown : Waits::NotHere;
+  if (number == "running") return Waits::NotYet;
   if (number != std::to_string(SYS_futex) || !(file >> address)) return Waits::NotHere;
   return strtoull(address.c_str(), nullptr, 16) == word ? Waits::Here : Waits::NotHere;
 }
@@ -49,14 +50,16 @@ int find_waiting_thread(uint64_t word, int own, uint64_t inode, int likely) {
   constexpr timespec kMoment = {0, 100'000};
   // It has rung before it waits.
   for (int i = 0; i < kRounds && likely > 0; ++i) {
-    if (where_waits(likely, word) != Waits::NotHere) return likely;
+    const Waits waits = where_waits(likely, word);
+    if (waits == Waits::Here || waits == Waits::Unknown) return likely;
     nanosleep(&kMoment, nullptr);
   }
   for (int i = 0; i < kSearches; ++i) {
     if (const int found = search(word, own, inode); found != 0) return found;
     nanosleep(&kMoment, nullptr);
   }
-  return likely;
+  // Of a busy machine's many threads it may be the one that has not come to its wait.
+  return likely > 0 && where_waits(likely, word) != Waits::NotHere ? likely : 0;
 }
 
 }  // namespace dj

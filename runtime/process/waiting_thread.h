@@ -11,7 +11,8 @@ namespace dj {
 // the number `own`, of a process that has the file `inode` of a session mapped; 0: there is none.
 // likely: djtap's number for it if it is in the namespace of the target, 0: there is no such
 // thread. Where the kernel does not say where that one waits (/proc/PID/syscall, proc(5)), and
-// where none is found, the result is `likely`. Takes up to 2 ms where the thread does not wait yet.
+// where none is found and that one runs, the result is `likely`. Takes up to 2 ms where the thread
+// does not wait yet.
 int find_waiting_thread(uint64_t word, int own, uint64_t inode, int likely);
 
 }  // namespace dj

@@ -93,7 +93,11 @@ void FollowedExecs::follow(uint32_t number, const abi::ExecWish& wish) {
   const bool stays = wish.state == abi::kExecAsks;
   const abi::ExecState go = stays ? abi::kExecGoes : abi::kExecFree;
   const int tid = thread_of(number, wish);
-  if (tid == 0) return answer(number, go);
+  if (tid == 0) {
+    warn_of_refused(fmt::format("the program of thread {}", wish.tid),
+                    "djtap has not found the thread that executes it");
+    return answer(number, go);
+  }
   const std::string path = read_path(tid, wish.path);
   const std::string lost = lost_by_tracing(tid, path, static_cast<int>(wish.folder));
   const auto refuse = [&](const std::string& why) {
@@ -180,7 +184,7 @@ void FollowedExecs::take_in(Traced& traced) {
 
 // Whether djtap traces the thread no more.
 bool FollowedExecs::is_done(Traced& traced) {
-  constexpr uint64_t kPatienceNs = 200'000'000;  // of a call that has failed without a word
+  constexpr uint64_t kPatienceNs = 1'000'000'000;  // of a call that has failed without a word
   switch (traced.thread.poll()) {
     case ExecTracee::State::Running:
       if (traced.wish != kNoWish || now_ns() - traced.since_ns < kPatienceNs) return false;
