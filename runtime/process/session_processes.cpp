@@ -207,8 +207,8 @@ std::vector<pid_t> for_session_processes(uint64_t inode, pid_t except,
       if (!acted.ok() && !has_left(pid, inode)) {
         acted = act(pid);
       }
-      // Whoever has been acted on may have forked before, and so may one that was on its way out:
-      // it had no memory any more to act on. From others nothing new can come.
+      // A process that was acted on may have forked before that. So may a process that was about to
+      // end: `act` found no memory in it. Other processes cannot bring new ones.
       acted_on = acted_on || !acted.ok() || acted.value() || has_left(pid, inode);
       if (acted.ok()) {
         if (acted.value()) done.push_back(pid);

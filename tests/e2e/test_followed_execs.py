@@ -233,7 +233,7 @@ def test_setuid_programs_keep_their_rights(open_folder):
     assert f"{own} is executed without probes" in told.stderr and told.stderr.count("DJ5915") == 1, told
 
 
-needs_sudo = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("sudo") is None, reason="sudo is not installed, or asks who is not root")
+needs_sudo = pytest.mark.skipif(os.geteuid() != 0 or shutil.which("sudo") is None, reason="not root, or sudo is not installed")
 
 
 @needs_sudo
