@@ -149,7 +149,7 @@ bool runs_session(const Options& options) {
 }
 
 // A checked script, to the end of its session.
-int run_program(const Options& options, const ast::Script& script, Compiled& compiled,
+int run_program(const Options& options, ScriptGrowth& growth, Compiled& compiled,
                 ScriptWork& work) {
   auto& [held, clock, lazy, sources, diags] = work;
   LuaOutputs lua;
@@ -169,11 +169,12 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
   const bool keeps = options.files.cache && !target.kernel;
   ModuleCodes codes = module_codes(keeps, options.stages.verbose > 0);
   compiled.plan = find_places(compiled, target, codes, diags, clock);
+  if (!options.session.control_path.empty()) await_additions(target, compiled.plan);
   if (!options.stress.is_on())
     warn_of_many(compiled.program, compiled.plan, options.messages.many, diags);
   report_all(diags, sources);
   if (ends_here(options.messages, diags) ||
-      !settle_types(script, options.script.strict, sources, options.report, compiled))
+      !settle_types(growth.script(), options.script.strict, sources, options.report, compiled))
     return kExitScript;
   if (options.stages.dump.count("plan")) show_stage(options.stages, "plan", dump(compiled.plan));
   if (options.stages.stop_after == Stage::Resolve) return kExitOk;
@@ -193,7 +194,8 @@ int run_program(const Options& options, const ast::Script& script, Compiled& com
     return show(dry_run(target, compiled.patches, compiled.plan)), kExitOk;
   // From here on, it is known which bytes change where; none has.
 
-  return run_session(options, {sources, lua, compiled, target, codes, clock, held->before()}, held);
+  return run_session(options,
+                     {sources, growth, lua, compiled, target, codes, clock, held->before()}, held);
 }
 
 // A script, from its text to the end of its session.
@@ -239,7 +241,8 @@ int run_script(const Options& options) {
   if (options.stages.stop_after == Stage::Check) return report_all(diags, sources), kExitOk;
   // From here on, every name is an id and every expression has a type.
 
-  return run_program(options, script, compiled, work);
+  ScriptGrowth growth(script, options.script, options.target, sources, library, parsing);
+  return run_program(options, growth, compiled, work);
 }
 
 int run(const Options& options) {

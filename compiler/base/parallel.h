@@ -38,4 +38,17 @@ void parallel(size_t count, const Body& body) {
   }
 }
 
+// Calls first() and second(), beside each other where they work on so many things that a thread is
+// worth its making. They throw as body() of parallel() may.
+template <typename First, typename Second>
+void both(size_t count, const First& first, const Second& second) {
+  constexpr size_t kMany = 2000;
+  if (count < kMany) {
+    first();
+    second();
+  } else {
+    parallel<1>(2, [&](size_t i) { i == 0 ? first() : second(); });
+  }
+}
+
 }  // namespace dj

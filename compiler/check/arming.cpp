@@ -78,6 +78,7 @@ Probe make_test(ExprPtr condition, GlobalId armed) {
     return std::make_unique<Expr>(Expr{Type::Int, span, std::move(node)});
   };
   Probe test{.span = span};
+  test.own = true;
   ast::ProbePoint never;
   never.span = span;
   never.components.emplace_back().name = "never";
@@ -108,6 +109,7 @@ std::vector<Arming> add_arming_tests(Program& program) {
     Global& global = program.globals.emplace_back();
     global.name = "armed";
     global.span = probe.span;
+    global.by = Global::By::Djtap;
     global.ever_read = global.ever_written = true;
     armings.push_back({id, static_cast<ProbeId>(program.probes.size()), armed});
     program.probes.push_back(make_test(std::move(probe.condition), armed));

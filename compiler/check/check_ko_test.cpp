@@ -318,6 +318,8 @@ TEST(CheckKo, EveryCodeIsProvoked) {
     for (const Wrong& wrong : table) provoked.insert(wrong.code);
   }
   provoked.insert("DJ2033");  // by -G: tests/e2e/test_options.py
+  provoked.insert("DJ2036");  // by probes that are added: grown_program_test.cpp
+  provoked.insert("DJ2037");  // by such: tests/e2e/test_added_probes.py
   provoked.insert("DJ2034");  // by -W: tests/e2e/test_coded_errors.py
   std::vector<std::string> missing;
 #define DJ_CODE(code, explanation) \

@@ -66,7 +66,7 @@ TEST(Check, AutoGlobalRule) {
     Checked checked = good(each.script);
     const Global* n = find_global(checked, "n");
     EXPECT_EQ(n != nullptr, each.global);
-    EXPECT_TRUE(n == nullptr || n->implicit);
+    EXPECT_TRUE(n == nullptr || n->by == Global::By::Use);
   }
   EXPECT_EQ(find_global(good("probe func(\"f\") { n++ }", true), "n"), nullptr) << "strict";
 }

@@ -301,7 +301,7 @@ std::string dump_global(const Global& global) {
     const Linear& l = *global.asked.hist_linear;
     out += fmt::format(" hist_linear {}..{} by {}", l.start, l.stop, l.step);
   }
-  if (global.implicit) out += " implicit";
+  if (global.by == Global::By::Use) out += " implicit";
   if (global.ever_written && !global.ever_read) out += " shown-at-exit";
   return out + "\n";
 }

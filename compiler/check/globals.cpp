@@ -161,7 +161,7 @@ void declare_globals(const ast::Script& script, const Uses& uses, const CheckOpt
   });
   for (const auto* entry : implicit) {
     const auto& [name, list] = *entry;
-    Global global{.name = name, .span = list.front().span, .implicit = true};
+    Global global{.name = name, .span = list.front().span, .by = Global::By::Use};
     GlobalFacts facts;
     find_shape(list, global, facts);
     add_global(std::move(global), facts, program, notes);

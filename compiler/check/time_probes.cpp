@@ -85,6 +85,7 @@ GlobalId hide(Program& program, Span span, Type value, Storage storage) {
   global.span = span;
   global.value = value;
   global.storage = storage;
+  global.by = Global::By::Djtap;
   global.ever_read = global.ever_written = true;
   program.globals.push_back(std::move(global));
   return static_cast<GlobalId>(program.globals.size() - 1);

@@ -84,6 +84,11 @@ Diag& Diags::warning(std::string code, Span span, std::string message) {
   return all_.emplace_back(make(Severity::Warning, std::move(code), span, std::move(message)));
 }
 
+void Diags::add(Diag diag) {
+  if (diag.severity == Severity::Error) ++errors_;
+  all_.push_back(std::move(diag));
+}
+
 std::vector<std::string> near_names(std::string_view name, const std::vector<std::string>& known,
                                     size_t limit) {
   std::vector<std::pair<size_t, const std::string*>> found;

@@ -48,6 +48,7 @@ class Diags {
   // one is reported.
   Diag& error(std::string code, Span span, std::string message);
   Diag& warning(std::string code, Span span, std::string message);
+  void add(Diag diag);                  // that another stage has reported
   Diag& last() { return all_.back(); }  // the one reported last
   bool ok() const { return errors_ == 0; }
   size_t error_count() const { return errors_; }

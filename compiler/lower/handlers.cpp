@@ -84,12 +84,13 @@ Machine machine_of(Unit& unit, llvm::Function* function, llvm::IRBuilder<>& b,
   return machine;
 }
 
-// A host handler's place in the table of sites: behind the Plan's sites.
+// A host handler's place in the session's table of sites: behind the Plan's sites.
 uint32_t host_site(const Plan& plan, HandlerId id) {
+  const size_t first = plan.first_site + plan.sites.size();
   for (size_t i = 0; i < plan.host_probes.size(); ++i) {
-    if (plan.host_probes[i].handler == id) return static_cast<uint32_t>(plan.sites.size() + i);
+    if (plan.host_probes[i].handler == id) return static_cast<uint32_t>(first + i);
   }
-  return static_cast<uint32_t>(plan.sites.size());
+  return static_cast<uint32_t>(first);
 }
 
 void capture_body(Unit& unit, Body& body, const Handler& handler, const Machine& machine) {

@@ -151,7 +151,7 @@ void TestSession::format_tables() {
                     string_bytes, layout.strings.constants - layout.base, string_bytes);
   if (layout.header.captures.is_set())
     abi::captures_init(layout.header.captures.get(layout.arena()),
-                       layout.capture_data - layout.base, plan.handlers.size());
+                       layout.words.captures - layout.base, plan.handlers.size());
 }
 
 void TestSession::plan_probes(const SessionOptions& options) {

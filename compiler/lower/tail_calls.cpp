@@ -13,7 +13,7 @@ namespace {
 
 // Most calls of a function that may return for others are made by calls: nothing waits then.
 void leave_unless_in_tail(Unit& unit, llvm::IRBuilder<>& b, HandlerId id) {
-  uint64_t count = unit.layout.capture_data +
+  uint64_t count = unit.layout.words.captures +
                    (unit.plan.first_handler + id) * sizeof(abi::CaptureCount) +
                    offsetof(abi::CaptureCount, in_tails);
   llvm::Function* function = b.GetInsertBlock()->getParent();

@@ -55,20 +55,21 @@ std::string in_path(const std::string& name) {
 }  // namespace
 
 ModuleSet::ModuleSet(const TargetFiles& files)
-    : paths_(files.modules),
-      open_paths_(files.open_paths),
-      modules_(files.modules.size()),
-      tried_(files.modules.size()),
-      syscalls_(files.modules.size()),
-      mapped_(files.mapped),
+    : mapped_(files.mapped),
       has_target_(files.has_target),
       may_execute_(files.may_execute),
       is_kernel_(files.is_kernel),
       is_in_kernel_(files.is_in_kernel),
+      find_library_(files.find_library),
       printers_(files.printers),
-      first_new_(files.first_new) {}
+      first_new_(files.first_new) {
+  for (size_t i = 0; i < files.modules.size(); i++) {
+    const std::string& path = files.modules[i];
+    objects_.push_back({path, i < files.open_paths.size() ? files.open_paths[i] : path});
+  }
+}
 
-std::string ModuleSet::base_name(size_t i) const { return base_of(paths_[i]); }
+std::string ModuleSet::base_name(size_t i) const { return base_of(objects_[i].path); }
 
 std::optional<uint64_t> ModuleSet::bias(size_t i) const {
   for (const MappedFile& file : mapped_) {
@@ -85,7 +86,7 @@ bool ModuleSet::has_one_of(const std::vector<size_t>& objects) const {
 }
 
 std::optional<size_t> ModuleSet::loader() const {
-  for (size_t i = 0; i < paths_.size(); i++) {
+  for (size_t i = 0; i < objects_.size(); i++) {
     if (glob_match("ld-*", base_name(i))) return i;
   }
   return std::nullopt;
@@ -93,34 +94,34 @@ std::optional<size_t> ModuleSet::loader() const {
 
 std::string ModuleSet::listed() const {
   std::string names;
-  for (size_t i = 0; i < paths_.size() && i < 8; i++) {
+  for (size_t i = 0; i < objects_.size() && i < 8; i++) {
     names += (i ? ", " : "") + base_name(i);
   }
-  return "its objects: " + names + (paths_.size() > 8 ? ", ..." : "");
+  return "its objects: " + names + (objects_.size() > 8 ? ", ..." : "");
 }
 
 Module* ModuleSet::open(size_t i) {
-  if (!tried_[i]) {
-    tried_[i] = true;
-    Result<std::unique_ptr<Module>> module =
-        i < open_paths_.size() ? Module::open(open_paths_[i], paths_[i]) : Module::open(paths_[i]);
+  Object& object = objects_[i];
+  if (!object.tried) {
+    object.tried = true;
+    Result<std::unique_ptr<Module>> module = Module::open(object.open_path, object.path);
     if (module.ok()) {
-      modules_[i] = module.take();
-      modules_[i]->set_printers(printers_);
+      object.module = module.take();
+      object.module->set_printers(printers_);
       // Debug files of the kernel have its addresses less what it was moved by at its start.
-      if (is_kernel_) modules_[i]->forgo_other_files();
+      if (is_kernel_) object.module->forgo_other_files();
     }
   }
-  return modules_[i].get();
+  return object.module.get();
 }
 
 std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
   std::vector<size_t> result;
-  for (size_t i = from; i < paths_.size(); i++) {
+  for (size_t i = from; i < objects_.size(); i++) {
     const std::string base = base_name(i);
     const bool stem = base.starts_with(name) && base.size() > name.size() &&
                       (base[name.size()] == '.' || base[name.size()] == '-');
-    if (glob_match(name, base) || glob_match(name, paths_[i]) || (stem && !has_wildcard(name))) {
+    if (glob_match(name, base) || glob_match(name, objects_[i].path) || (stem && !has_wildcard(name))) {
       result.push_back(i);
     }
   }
@@ -128,7 +129,7 @@ std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
   // An exact base name is meant before "libc" means libc-2.36.so too.
   std::vector<size_t> exact;
   for (size_t i : result) {
-    if (base_name(i) == name || paths_[i] == name) {
+    if (base_name(i) == name || objects_[i].path == name) {
       exact.push_back(i);
     }
   }
@@ -138,16 +139,16 @@ std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
 std::vector<size_t> ModuleSet::linked(const std::string& name, size_t from) const {
   std::vector<size_t> result;
   const std::set<std::string> real = real_paths(name);
-  for (size_t i = from; i < paths_.size(); i++) {
-    if (real.contains(paths_[i])) result.push_back(i);
+  for (size_t i = from; i < objects_.size(); i++) {
+    if (real.contains(objects_[i].path)) result.push_back(i);
   }
   return result;
 }
 
 std::vector<size_t> ModuleSet::matching(std::string_view path) const {
   std::vector<size_t> result;
-  for (size_t i = 0; i < paths_.size(); i++) {
-    if (path_glob(path, paths_[i])) {
+  for (size_t i = 0; i < objects_.size(); i++) {
+    if (path_glob(path, objects_[i].path)) {
       result.push_back(i);
     }
   }
@@ -155,11 +156,13 @@ std::vector<size_t> ModuleSet::matching(std::string_view path) const {
 }
 
 size_t ModuleSet::add(const std::string& file) {
-  paths_.push_back(file);
-  modules_.emplace_back();
-  tried_.push_back(false);
-  syscalls_.emplace_back();
-  return paths_.size() - 1;
+  objects_.push_back({file, file});
+  return objects_.size() - 1;
+}
+
+std::optional<size_t> ModuleSet::later_library(const std::string& name) {
+  const std::string file = may_execute_ && find_library_ ? find_library_(name) : "";
+  return file.empty() ? std::nullopt : std::optional(add(file));
 }
 
 std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags& diags) {
@@ -167,9 +170,9 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
   const std::string real = real_path(is_path ? name : "./" + name);
   const std::string found = is_path ? "" : in_path(name);
   const std::string real_found = found.empty() ? "" : real_path(found);
-  for (size_t i = 0; i < paths_.size(); i++) {
-    const std::string mine = real_path(paths_[i]);
-    if (paths_[i] == name || (!mine.empty() && (mine == real || mine == real_found))) {
+  for (size_t i = 0; i < objects_.size(); i++) {
+    const std::string mine = real_path(objects_[i].path);
+    if (objects_[i].path == name || (!mine.empty() && (mine == real || mine == real_found))) {
       return {i};
     }
   }
@@ -187,7 +190,7 @@ std::vector<size_t> ModuleSet::process(const std::string& name, Span span, Diags
   if (!file.empty() && (!has_target_ || may_execute_)) {
     return {add(file)};
   }
-  if (is_wild && !has_target_) {
+  if (is_wild && (!has_target_ || may_execute_)) {
     std::vector<size_t> added;
     for (const std::string& path : object_files(name)) {
       added.push_back(add(path));

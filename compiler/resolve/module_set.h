@@ -23,7 +23,7 @@ class ModuleSet {
   explicit ModuleSet(const TargetFiles& files);
 
   // Objects have numbers, from 0: the executable.
-  size_t size() const { return paths_.size(); }
+  size_t size() const { return objects_.size(); }
   bool has_target() const { return has_target_; }  // not files by their names alone
   bool is_kernel() const { return is_kernel_; }
   // Of a process: whether the running kernel has a function of that name.
@@ -36,7 +36,7 @@ class ModuleSet {
   // Whether the target runs one of these objects or has mapped it. Without a target: true.
   bool has_one_of(const std::vector<size_t>& objects) const;
   const TypePrinters* printers() const { return printers_; }
-  const std::string& path(size_t i) const { return paths_[i]; }
+  const std::string& path(size_t i) const { return objects_[i].path; }
   std::string base_name(size_t i) const;  // behind the last '/'
   std::string listed() const;             // "its objects: a, b, ...", for messages
   // Null: not an object file that can be read (fonts, locale archives ...).
@@ -45,15 +45,25 @@ class ModuleSet {
   // static, as far as djtap sees.
   std::optional<size_t> loader() const;
   // Where object i has system call instructions; nothing until probe_syscall.cpp has looked once.
-  std::optional<std::vector<uint64_t>>& syscalls(size_t i) { return syscalls_[i]; }
+  std::optional<std::vector<uint64_t>>& syscalls(size_t i) { return objects_[i].syscalls; }
 
   // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6", a link to one, or a wildcard means; from:
   // the first to consider.
   std::vector<size_t> named(std::string_view name, size_t from) const;
+  // The library of that name that what is executed later may have mapped: its number. None: no such
+  // library is installed, or nothing else is executed.
+  std::optional<size_t> later_library(const std::string& name);
   // What process("name") means; reports the mistake at `span` when it means nothing.
   std::vector<size_t> process(const std::string& name, Span span, Diags& diags);
 
  private:
+  struct Object {
+    std::string path, open_path;  // its name for users, and where djtap reads it
+    std::unique_ptr<Module> module = nullptr;
+    bool tried = false;  // to open it
+    std::optional<std::vector<uint64_t>> syscalls = std::nullopt;
+  };
+
   // file: where it is; "": nowhere.
   void report_no_object(const std::string& name, const std::string& file, Span span,
                         Diags& diags) const;
@@ -62,13 +72,11 @@ class ModuleSet {
   // Objects whose path matches, by path_glob().
   std::vector<size_t> matching(std::string_view path) const;
   size_t add(const std::string& file);  // its index
-  std::vector<std::string> paths_, open_paths_;
-  std::vector<std::unique_ptr<Module>> modules_;
-  std::vector<bool> tried_;
-  std::vector<std::optional<std::vector<uint64_t>>> syscalls_;
+  std::vector<Object> objects_;
   std::vector<MappedFile> mapped_;
   bool has_target_, may_execute_, is_kernel_;
   std::function<bool(const std::string& name)> is_in_kernel_;
+  std::function<std::string(const std::string& name)> find_library_;
   const TypePrinters* printers_;
   size_t first_new_;
 };

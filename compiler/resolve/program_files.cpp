@@ -23,8 +23,28 @@ std::string library_of(const ast::ProbePoint& point) {
   return second.name == "library" && library != nullptr ? *library : "";
 }
 
+// The file that the point names by process("file"); null: it names none.
+const std::string* file_of(const ast::ProbePoint& point) {
+  const ast::Component& first = point.components.front();
+  return first.name == "process" ? std::get_if<std::string>(&first.argument) : nullptr;
+}
+
 void add(const std::string& file, std::vector<std::string>& files) {
   if (std::ranges::find(files, file) == files.end()) files.push_back(file);
+}
+
+std::vector<const ast::ProbePoint*> points_of(const Program& program) {
+  std::vector<const ast::ProbePoint*> points;
+  for (const Probe& probe : program.probes) {
+    for (const ast::ProbePoint& point : probe.points) points.push_back(&point);
+  }
+  return points;
+}
+
+ModuleSet objects_at(const std::vector<std::string>& paths) {
+  TargetFiles all;
+  all.modules = paths;
+  return ModuleSet(all);
 }
 
 }  // namespace
@@ -33,36 +53,47 @@ std::vector<std::string> program_files(const Program& program, Named named) {
   ModuleSet objects{TargetFiles{}};
   Diags silent;  // resolve() will say what is wrong
   std::vector<std::string> files;
-  for (const Probe& probe : program.probes) {
-    for (const ast::ProbePoint& point : probe.points) {
-      const ast::Component& first = point.components.front();
-      const auto* name = std::get_if<std::string>(&first.argument);
-      if (first.name != "process" || name == nullptr) continue;
-      if (named == Named::Exactly && has_wildcard(*name)) continue;
-      for (const size_t object : objects.process(*name, point.span, silent)) {
-        add(objects.path(object), files);
-      }
-    }
+  for (const ast::ProbePoint* point : points_of(program)) {
+    const std::string* name = file_of(*point);
+    if (name == nullptr || (named == Named::Exactly && has_wildcard(*name))) continue;
+    for (const size_t object : objects.process(*name, point->span, silent))
+      add(objects.path(object), files);
   }
   return files;
 }
 
+std::vector<std::string> program_patterns(const Program& program) {
+  std::vector<std::string> patterns;
+  for (const ast::ProbePoint* point : points_of(program)) {
+    const std::string* name = file_of(*point);
+    if (name != nullptr && has_wildcard(*name)) add(*name, patterns);
+  }
+  return patterns;
+}
+
 std::vector<std::string> library_names(const Program& program) {
   std::vector<std::string> names;
-  for (const Probe& probe : program.probes) {
-    for (const ast::ProbePoint& point : probe.points) {
-      const std::string name = library_of(point);
-      if (!name.empty()) names.push_back(name);
-    }
+  for (const ast::ProbePoint* point : points_of(program)) {
+    const std::string name = library_of(*point);
+    if (!name.empty()) names.push_back(name);
   }
   return names;
 }
 
+std::vector<std::string> missing_libraries(const Program& program,
+                                           const std::vector<std::string>& mapped) {
+  const ModuleSet objects = objects_at(mapped);
+  std::vector<std::string> missing;
+  for (const ast::ProbePoint* point : points_of(program)) {
+    const std::string name = point->optional || point->sufficient ? "" : library_of(*point);
+    if (!name.empty() && objects.named(name, 0).empty()) add(name, missing);
+  }
+  return missing;
+}
+
 std::vector<std::string> library_files(const Program& program,
                                        const std::vector<std::string>& mapped) {
-  TargetFiles all;
-  all.modules = mapped;
-  const ModuleSet objects(all);
+  const ModuleSet objects = objects_at(mapped);
   std::vector<std::string> files;
   for (const std::string& name : library_names(program)) {
     for (const size_t object : objects.named(name, 0)) add(objects.path(object), files);

@@ -31,6 +31,9 @@ struct TargetFiles {
       modules;  // [0]: executable; then mapped objects; absolute paths, without the vdso
   bool has_target = false;   // false: there are no such objects
   bool may_execute = false;  // the target may yet execute other files, and probes follow
+  // The path of the library that a program's loader would find by that name; "": there is none. May
+  // be empty: then what is executed later is no reason to wait for a library.
+  std::function<std::string(const std::string& name)> find_library;
   bool is_kernel = false;    // modules[0] is the kernel, and the others are its modules
   std::string kernel_types;  // the folder of its BTF files (compiler/btf/kernel_types.h)
   // Of a process: whether the running kernel has a function of that name; may be empty.

@@ -70,6 +70,12 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
     report_vdso(name, span, query.diags);
     return objects;
   }
+  if (const std::optional<size_t> later = query.modules.later_library(name)) {
+    query.diags.warning(
+        "DJ3005", span,
+        fmt::format("no process has mapped \"{}\" yet: the probe waits for one that does", name));
+    return {*later};
+  }
   const bool may_come = !query.modules.has_target() || query.modules.loader().has_value();
   if (has_wildcard(name) && may_come) {
     query.diags.warning(

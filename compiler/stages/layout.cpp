@@ -39,6 +39,9 @@ constexpr uint64_t kMorePlaces = 4096;
 constexpr uint64_t kSumRowsBytes = 16 << 20;
 // Threads and forked children that count at one time; fewer where rows are long.
 constexpr uint64_t kThreadRows = 32768;
+// SpareRoom.
+constexpr uint64_t kSpareConstants = 64 << 10, kSpareData = 64 << 20, kSpareScratch = 256 << 10;
+constexpr uint32_t kSpareCounters = 64;
 
 uint64_t planned_traps(const Plan& plan) {
   constexpr uint64_t kMostExits = 1 << 17;  // functions that share their exits count them each
@@ -61,6 +64,11 @@ struct Cursor {
     return static_cast<uint32_t>(take(bytes, alignment) - base);
   }
 };
+
+SpareRoom::Range take_range(Cursor& cursor, uint64_t bytes) {
+  const uint64_t begin = cursor.take(bytes, kPage);
+  return {begin, begin + bytes};
+}
 
 // What the bodies of handlers say: their string literals, and scratch memory for their loops.
 struct BodyFacts {
@@ -104,11 +112,14 @@ abi::StatShape stat_shape(const Global& global) {
   return shape;
 }
 
-void lay_out_counters(const Program& program, Layout& layout, Cursor& cursor) {
+void lay_out_counters(const Program& program, const Plan& plan, Layout& layout, Cursor& cursor) {
   uint32_t count = 0;
   for (size_t i = 0; i < program.globals.size(); ++i) {
     if (program.globals[i].storage == Storage::Counter) layout.globals[i].counter = count++;
   }
+  layout.spare.counter = count;
+  if (plan.awaits_additions) count += kSpareCounters;
+  layout.spare.counters_end = count;
   // A line apart from other rows, and one more: the prefetcher takes pairs.
   uint64_t row_bytes = std::bit_ceil(std::max<uint64_t>(8ull * count, 2 * kLine));
   layout.header.counter_count = count;
@@ -145,14 +156,16 @@ void lay_out_global(const Global& global, GlobalSlot& slot, Layout& layout, Curs
   }
 }
 
-void lay_out_constants(const Program& program, BodyFacts facts, Layout& layout, Cursor& cursor) {
+// Those that have no place yet.
+void lay_out_texts(const Program& program, BodyFacts facts, Layout& layout, Cursor& cursor) {
   std::set<std::string>& texts = facts.texts;
   texts.insert("");
   for (const Global& global : program.globals) {
     if (const auto* text = std::get_if<std::string>(&global.init)) texts.insert(*text);
   }
-  layout.strings.texts.assign(texts.begin(), texts.end());
-  for (size_t i = 0; i < layout.strings.texts.size(); ++i) {
+  for (const std::string& text : layout.strings.texts) texts.erase(text);
+  for (const std::string& text : texts) {
+    layout.strings.texts.push_back(text);
     layout.strings.words.push_back(cursor.take(sizeof(uint32_t), sizeof(uint32_t)));
   }
 }
@@ -164,9 +177,14 @@ void lay_out_strings(Layout& layout, Cursor& cursor) {
   layout.strings.constants = cursor.take(bytes, kPage);
 }
 
+// Of a handler that takes snapshots of arrays, with scratch memory for strings.
+uint64_t context_bytes(uint64_t snapshot_bytes, const Limits& limits) {
+  uint64_t strings = std::max<uint64_t>(kStringScratchBytes, 16 * limits.max_string_len);
+  return round_up(sizeof(abi::Context) + strings + snapshot_bytes, kPage);
+}
+
 void lay_out_contexts(uint64_t snapshot_bytes, Layout& layout) {
-  uint64_t strings = std::max<uint64_t>(kStringScratchBytes, 16 * layout.limits.max_string_len);
-  uint64_t bytes = round_up(sizeof(abi::Context) + strings + snapshot_bytes, kPage);
+  const uint64_t bytes = context_bytes(snapshot_bytes, layout.limits);
   uint64_t count =
       std::clamp<uint64_t>(kContextsBytesMax / bytes, kContextsMin, layout.limits.contexts);
   layout.header.context_bytes = static_cast<uint32_t>(bytes);
@@ -211,7 +229,8 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
   for (size_t i = 0; i < program.globals.size(); ++i) {
     lay_out_global_constants(program.globals[i], layout.globals[i], cursor);
   }
-  lay_out_constants(program, facts, layout, cursor);
+  lay_out_texts(program, facts, layout, cursor);
+  if (plan.awaits_additions) layout.spare.constants = take_range(cursor, kSpareConstants);
   lay_out_strings(layout, cursor);
   const bool dlopened = has_room_for_more(plan);
   header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) +
@@ -228,7 +247,7 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
 void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, Cursor& cursor) {
   abi::Header& header = layout.header;
   header.words.offset = cursor.take_ref(sizeof(abi::SessionWords), kLine);
-  lay_out_counters(program, layout, cursor);
+  lay_out_counters(program, plan, layout, cursor);
   for (size_t i = 0; i < program.globals.size(); ++i) {
     lay_out_global(program.globals[i], layout.globals[i], layout, cursor);
   }
@@ -238,7 +257,7 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
   const auto string_bytes = static_cast<uint64_t>(layout.limits.string_bytes);
   layout.strings.data = cursor.take(abi::strings_data_bytes(string_bytes), kPage);
   if (header.captures.is_set())
-    layout.capture_data = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
+    layout.words.captures = cursor.take(abi::captures_bytes(capture_handlers(plan)), kPage);
   layout.traps.data_bytes =
       abi::trap_data_bytes(most_traps(plan), layout.traps.dlopened, layout.cpus);
   layout.traps.data = cursor.take(layout.traps.data_bytes, kPage);
@@ -252,7 +271,8 @@ void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, 
     traps.processes += static_cast<uint32_t>(most);
     traps.further = cursor.take(most * traps.further_bytes, kPage);
   }
-  layout.sample_words = cursor.take(8 * plan.host_probes.size(), kLine);
+  layout.words.samples = cursor.take(8 * plan.host_probes.size(), kLine);
+  if (plan.awaits_additions) layout.spare.data = take_range(cursor, kSpareData);
 }
 
 }  // namespace
@@ -289,7 +309,7 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   fill_limits(limits, header);
 
   const BodyFacts facts = body_facts(program, limits);
-  lay_out_contexts(facts.snapshot_bytes, layout);
+  lay_out_contexts(facts.snapshot_bytes + (plan.awaits_additions ? kSpareScratch : 0), layout);
   Cursor cursor{base, base + sizeof(abi::Header)};
   lay_out_all_constants(program, plan, facts, stack_bytes, layout, cursor);
   header.constant_bytes = round_up(cursor.next - base, kPage);
@@ -303,6 +323,31 @@ Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, u
   const uint64_t first = layout.strings.constants - base;
   layout.refs = {first, layout.bytes - abi::kStringTail - first};
   return layout;
+}
+
+Status lay_out_more(const Program& program, Layout& layout) {
+  Layout more = layout;
+  const BodyFacts facts = body_facts(program, layout.limits);
+  if (context_bytes(facts.snapshot_bytes, layout.limits) > layout.header.context_bytes)
+    return Error{"its loops over arrays need more memory than the session has for them"};
+  const size_t first = layout.globals.size();
+  more.globals.resize(program.globals.size());
+  SpareRoom& spare = more.spare;
+  Cursor constants{layout.base, spare.constants.begin}, data{layout.base, spare.data.begin};
+  for (size_t i = first; i < program.globals.size(); ++i) {
+    const Global& global = program.globals[i];
+    lay_out_global_constants(global, more.globals[i], constants);
+    lay_out_global(global, more.globals[i], more, data);
+    if (global.storage == Storage::Counter) more.globals[i].counter = spare.counter++;
+  }
+  lay_out_texts(program, facts, more, constants);
+  if (spare.counter > spare.counters_end || constants.next > spare.constants.end ||
+      data.next > spare.data.end)
+    return Error{"the session has no more memory for globals that are added"};
+  spare.constants.begin = constants.next;
+  spare.data.begin = data.next;
+  layout = std::move(more);
+  return ok_status();
 }
 
 }  // namespace dj

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/base/result.h"
 #include "compiler/stages/plan.h"
 #include "compiler/stages/program.h"
 #include "runtime/shared/abi.h"
@@ -62,6 +63,22 @@ struct TrapsAt {
   uint32_t processes = 1;                   // how many have room, with the session's first
 };
 
+// WordsAt says where handlers keep what is under way.
+struct WordsAt {
+  uint64_t captures = 0;  // address of what captures_init() wants; 0: none
+  uint64_t samples = 0;   // a word for each host probe: not 0 while its sample is under way
+};
+
+// SpareRoom: where the globals and literals of probes lie that are added while the session runs
+// (Plan::awaits_additions). lay_out_more() takes from its front.
+struct SpareRoom {
+  struct Range {
+    uint64_t begin = 0, end = 0;
+  };
+  Range constants, data;
+  uint32_t counter = 0, counters_end = 0;  // numbers of counters
+};
+
 struct Layout {
   uint64_t base = 0;   // below 2 GB
   uint64_t bytes = 0;  // page-aligned; the arena is sparse
@@ -72,15 +89,15 @@ struct Layout {
       {};  // filled but for what only the session knows (pid, ticket, tsc, trap_table)
   std::vector<GlobalSlot> globals;  // by GlobalId
   StringsAt strings;
-  abi::RefRange refs = {};    // what StrWords may refer to
-  uint64_t capture_data = 0;  // address of what captures_init() wants; 0: none
-  uint32_t thread_rows = 0;   // ThreadRows::count
+  abi::RefRange refs = {};   // what StrWords may refer to
+  uint32_t thread_rows = 0;  // ThreadRows::count
   // Address of the first of the threads' own rows of counters.
   uint64_t thread_words() const {
     return header.counters.address(arena()) + (uint64_t{cpus + 1} << header.counter_shift);
   }
   TrapsAt traps;
-  uint64_t sample_words = 0;  // a word for each host probe: not 0 while its sample is under way
+  WordsAt words;
+  SpareRoom spare;
 };
 
 // The array `global` in `layout`; the form's shape is slot's.
@@ -98,7 +115,7 @@ constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 4096, kDlopened
 constexpr uint32_t kMostProcesses = 512, kProcessTraps = 8192;
 constexpr uint64_t kProcessesBytes = 64 << 20;
 inline bool has_room_for_more(const Plan& plan) {
-  return plan.awaits_objects || plan.awaits_processes;
+  return plan.awaits_objects || plan.awaits_processes || plan.awaits_additions;
 }
 // Handlers that may keep calls until they return.
 inline uint64_t capture_handlers(const Plan& plan) {
@@ -107,5 +124,9 @@ inline uint64_t capture_handlers(const Plan& plan) {
 // stack_bytes: room for the StackTables (runtime/shared/unwind.h); 0: none.
 Layout lay_out(const Program& program, const Plan& plan, const Limits& limits, uint32_t cpus,
                uint64_t base, uint64_t stack_bytes = 0);
+// Gives the program's globals and literals that `layout` does not have yet a place in its spare
+// room. The program begins with the globals that it has. Fails when there is too little room; then
+// `layout` is as it was.
+Status lay_out_more(const Program& program, Layout& layout);
 
 }  // namespace dj

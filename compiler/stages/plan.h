@@ -183,6 +183,8 @@ struct Plan {
   bool expects_objects = false;
   // Further processes may join the session; the session says so, behind resolve().
   bool awaits_processes = false;
+  // Probes may be added to the running session (--control); as said behind resolve().
+  bool awaits_additions = false;
   // All processes that run the script's programs are meant, not those of the command line; as said
   // behind resolve().
   bool is_everywhere = false;
@@ -193,10 +195,14 @@ struct Plan {
   // Of a plan for objects that came later: the session's numbers of its first site and handler.
   SiteId first_site = 0;
   HandlerId first_handler = 0;
+  // Host probes that were added to the session; their handlers have the session's numbers.
+  std::vector<HostProbe> added_hosts;
   std::vector<Site> dlopened;  // sites of such plans, numbered behind host_probes
   // Of the handlers of such plans, numbered behind `handlers`: the probe whose calls one follows.
   std::vector<std::optional<ProbeId>> dlopened_calls;
 };
+// Whether the site is the row of a host probe that was added to the session (Plan::dlopened).
+inline bool is_host(const Site& site) { return site.address == 0 && site.symbol.empty(); }
 // The site of that number in the session; null: a host probe's, or none.
 const Site* site_numbered(const Plan& plan, uint32_t number);
 

@@ -62,7 +62,12 @@ struct Global {
   Type value = Type::Int;  // of the scalar, or of the array's elements
   std::vector<Type> keys;  // empty: not an array
   Storage storage = Storage::Scalar;
-  bool implicit = false;   // auto-global
+  enum class By : uint8_t {
+    Declaration,
+    Use,   // auto-global
+    Djtap  // no report shows it
+  } by = By::Declaration;
+  bool own() const { return by == By::Djtap; }
   bool ever_read = false;  // false: printed at exit
   bool ever_written = false;
   ArrayUse array;
@@ -322,6 +327,7 @@ struct Probe {
   // tests it too, so sites may stay armed while it is false.
   ExprPtr condition;
   bool empty = false;  // the body does nothing
+  bool own = false;    // djtap has added it: it is none of the script's
   // -t: a counter of hits, also of those whose handler ends before its end or never begins.
   std::optional<GlobalId> hits;
 };

@@ -48,6 +48,12 @@ class TapsetLibrary {
   // where it uses such things and djtap's own tapsets are missing.
   void complete(ast::Script& script, Diags& diags);
 
+  // Forgets what complete() has given to scripts, so that it gives all of it again.
+  void forget_given() {
+    wanted_.clear();
+    merged_.clear();
+  }
+
   // Adds to the script an empty probe for each alias name in the folders that `point` means: also
   // where the point begins with a wildcard, for which complete() reads no file.
   void add_names(const ast::ProbePoint& point, ast::Script& script);

@@ -56,7 +56,14 @@ bool has_called_before(uint64_t pid) {
   return table != nullptr && __atomic_exchange_n(&table->executes, pid, __ATOMIC_SEQ_CST) == pid;
 }
 
-abi::ExecWish* free_wish() {
+constexpr agent::Timespec kRound = {0, 100'000'000};
+constexpr int kRounds = 50;
+
+bool is_answered() {
+  return abi::load(&agent::words().exec.nobody) == 0 && !agent::controller_is_gone();
+}
+
+abi::ExecWish* take_free_wish() {
   for (abi::ExecWish& wish : agent::words().exec.wishes) {
     uint32_t state = abi::kExecFree;
     if (__atomic_compare_exchange_n(&wish.state, &state, abi::kExecTaken, false, __ATOMIC_SEQ_CST,
@@ -66,20 +73,36 @@ abi::ExecWish* free_wish() {
   return nullptr;
 }
 
+// Waits for one, if need be. Null: djtap does not answer.
+abi::ExecWish* free_wish() {
+  for (int i = 0; i < kRounds && is_answered(); ++i) {
+    if (abi::ExecWish* wish = take_free_wish()) return wish;
+    abi::ExecWish& first = agent::words().exec.wishes[0];
+    const uint32_t state = abi::load(&first.state);
+    if (state == abi::kExecFree) continue;
+    agent::ask_kernel(agent::kSysFutex, agent::word(&first.state), agent::kFutexWait, state,
+                      agent::word(&kRound));
+  }
+  return nullptr;
+}
+
 // Says `state`, and waits until djtap has written another one. False: djtap does not answer.
 bool say(abi::ExecWish* wish, abi::ExecState state) {
-  constexpr agent::Timespec kRound = {0, 100'000'000};
-  constexpr int kRounds = 50;
   abi::ExecTalk& talk = agent::words().exec;
   abi::store(&wish->state, uint32_t{state});
   __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
   agent::ask_kernel(agent::kSysFutex, agent::word(&talk.events), agent::kFutexWake, 1);
   for (int i = 0; i < kRounds && abi::load(&wish->state) == state; ++i) {
-    if (abi::load(&talk.nobody) != 0 || agent::controller_is_gone()) return false;
+    if (!is_answered()) return false;
     agent::ask_kernel(agent::kSysFutex, agent::word(&wish->state), agent::kFutexWait, state,
                       agent::word(&kRound));
   }
   return abi::load(&wish->state) != state;
+}
+
+// The program is executed without probes, and djtap is to say so once it answers again.
+void miss() {
+  if (is_answered()) __atomic_add_fetch(&agent::words().exec.missed, 1, __ATOMIC_SEQ_CST);
 }
 
 }  // namespace
@@ -88,13 +111,13 @@ abi::ExecWish* agent::await_follower(uint64_t path, int64_t folder, abi::ExecSta
   const bool follows = arena()->follows_execs != 0 && abi::load(&words().exec.nobody) == 0;
   if (!follows || is_denied(kSysFutex)) return nullptr;
   abi::ExecWish* wish = free_wish();
-  if (wish == nullptr) return nullptr;
+  if (wish == nullptr) return miss(), nullptr;
   wish->tid = kernel_thread_id();
   wish->path = path;
   wish->folder = folder;
   if (say(wish, state)) return wish;
   abi::store(&wish->state, uint32_t{abi::kExecFree});
-  return nullptr;
+  return miss(), nullptr;
 }
 
 void agent::take_back(abi::ExecWish* wish) {

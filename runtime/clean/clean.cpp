@@ -201,13 +201,13 @@ Result<bool> is_done(pid_t pid, const FoundJournal& journal, const Effort& effor
   return !patched;
 }
 
-Status check_unheld(pid_t pid) {
+Status check_unheld(pid_t pid, const std::string& also) {
   DJ_TRY(std::vector<FoundJournal> journals, find_journals(pid));
   for (const FoundJournal& journal : journals) {
     if (journal.is_held()) {
       return Error{fmt::format("process {} is held by another djtap, process {}: end that session "
-                               "first (one session a process)",
-                               pid, journal.header.controller),
+                               "first (one session a process){}",
+                               pid, journal.header.controller, also),
                    Fail::Permission};
     }
   }
@@ -288,6 +288,28 @@ void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures
   const Result<bool> cleaned = clean_of(inode, pid);
   const bool failed = !cleaned.ok() && cleaned.error().kind != Fail::TargetGone;
   if (failed) failures.push_back(cleaned.error().message);
+}
+
+Status rewind_hits(Stopped& stopped, const std::set<uint64_t>& memories) {
+  DJ_TRY(const std::vector<FoundJournal> journals, find_journals(stopped.pid()));
+  for (const FoundJournal& journal : journals) {
+    if (!memories.contains(journal.inode) || journal.header.trap_table == 0) continue;
+    DJ_TRY(const TrapMap traps, read_traps(stopped, journal.header.trap_table));
+    DJ_TRY_DO(stopped.take_back_traps(
+        [&](uint64_t address) { return traps.contains(address) ? address : 0; }));
+  }
+  return ok_status();
+}
+
+Result<bool> clean_standing(Stopped& stopped, const std::set<uint64_t>& memories) {
+  const Effort effort(stopped.pid());
+  DJ_TRY(const std::vector<FoundJournal> journals, find_journals(stopped.pid()));
+  for (const FoundJournal& journal : journals) {
+    if (!memories.contains(journal.inode)) continue;
+    DJ_TRY(const bool patched, is_patched(stopped.pid(), journal, effort));
+    if (patched) DJ_TRY_DO(clean(stopped, journal));
+  }
+  return clear_leftovers(stopped);
 }
 
 namespace {

@@ -2,6 +2,7 @@
 // clean() puts back what a session has written into a process, from the session's journal alone.
 // djtap uses it when another djtap was killed, and in the processes that the target has forked.
 #pragma once
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -24,8 +25,9 @@ Result<bool> is_done(pid_t pid, const FoundJournal& journal, const Effort& effor
 // the end is_done() holds. Returns how many places it restored.
 Result<size_t> clean(Stopped& stopped, const FoundJournal& journal);
 
-// Fails when another djtap, which runs, has its probes in `pid`, and names it.
-Status check_unheld(pid_t pid);
+// Fails when another djtap, which runs, has its probes in `pid`, and names it. also: what else than
+// to end that session the user can do.
+Status check_unheld(pid_t pid, const std::string& also = "");
 
 // Cleans `pid`, which runs, of all sessions that are not done; stops it for a moment if it must.
 // Says on stderr where it restored text. Fails where another djtap, which runs, has its probes.
@@ -39,6 +41,14 @@ std::vector<pid_t> clean_session_processes(uint64_t inode, pid_t except,
 
 // Cleans that process alone; unmaps nothing.
 void clean_process(uint64_t inode, pid_t pid, std::vector<std::string>& failures);
+
+// Sends threads that have hit an int3 of these sessions, and not got their SIGTRAP, back to it. All
+// threads stand.
+Status rewind_hits(Stopped& stopped, const std::set<uint64_t>& memories);
+
+// Cleans a process that stands of the sessions whose memories these are, and unmaps what can go. It
+// goes on standing. False: some of the memory stays, as a thread may come back to its code.
+Result<bool> clean_standing(Stopped& stopped, const std::set<uint64_t>& memories);
 
 // Runs `djtap clean PID`: cleans the process and its session processes. Returns a text that says
 // what it did.

@@ -240,9 +240,9 @@ struct Found {
 };
 
 // Stay: whether some leftovers stay, and whether the thread that keeps them runs. If so, a second
-// try may unmap them.
+// try may unmap them. is_shared: another process has the same memory, and nothing was unmapped.
 struct Stay {
-  bool some, runs;
+  bool some, runs, is_shared = false;
 };
 
 Result<Found> find_all(pid_t pid) {
@@ -268,7 +268,7 @@ Result<Stay> unmap_leftovers(Stopped& stopped, Found found) {
   DJ_TRY(const std::vector<Mapping> maps, read_maps(stopped.pid()));
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY(const bool shared, is_shared(call, found.others));
-  if (shared) return Stay{false, false};
+  if (shared) return Stay{false, false, true};
   for (const AddressRange& range : joined(idle, maps)) {
     DJ_TRY_DO(call.checked("munmap of an ended session's memory", SYS_munmap,
                            {range.begin, range.end - range.begin}));
@@ -296,6 +296,13 @@ Result<bool> clear_leftovers(pid_t pid, Patience patience) {
     std::this_thread::sleep_for(wait);
     waited += wait;
   }
+}
+
+Result<bool> clear_leftovers(Stopped& stopped) {
+  DJ_TRY(Found found, find_all(stopped.pid()));
+  if (found.leftovers.empty()) return true;
+  DJ_TRY(const Stay stay, unmap_leftovers(stopped, std::move(found)));
+  return !stay.some && !stay.is_shared;
 }
 
 }  // namespace dj

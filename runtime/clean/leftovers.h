@@ -12,6 +12,8 @@
 
 namespace dj {
 
+class Stopped;
+
 // Leftover: one piece of session memory. A session has one, and one more for each time that it
 // probed dlopened objects.
 struct Leftover {
@@ -44,5 +46,7 @@ std::vector<Mapping> without_leftovers(const std::vector<Mapping>& maps,
 // session's memory stays if the process has too much memory to search.
 enum class Patience : uint8_t { OfSession, OfCommand };
 Result<bool> clear_leftovers(pid_t pid, Patience patience = Patience::OfSession);
+// The same once, in a process that stands, and goes on standing.
+Result<bool> clear_leftovers(Stopped& stopped);
 
 }  // namespace dj

@@ -62,7 +62,7 @@ void map_some(pid_t pid, bool with_private) {
   TargetMaps there = TargetMaps::begin(call, files).take();
   ASSERT_TRUE(there.map("data", {base, base + kData}, PROT_READ | PROT_WRITE, data, 0).ok());
   if (with_private) {
-    ASSERT_TRUE(there.map_private("private", {base + kData, base + kData + kPrivate}).ok());
+    ASSERT_TRUE(there.map_private("private", {base + kData, base + kData + kPrivate}, {}).ok());
   }
   ASSERT_TRUE(there.end(ok_status()).ok());
   ASSERT_TRUE(call.give_back().ok());

@@ -53,4 +53,9 @@ std::span<uint8_t> CodeAreas::stub_view(uint64_t address, uint64_t bytes) const 
   return stubs_view_.subspan(pages->at + (address - range.begin), bytes);
 }
 
+void CodeAreas::add_ranges(std::vector<AddressRange>& ranges) const {
+  for (const CodeArea& area : areas_) ranges.push_back({area.base(), area.end()});
+  for (const StubPages& pages : stubs_) ranges.push_back(pages.range);
+}
+
 }  // namespace dj

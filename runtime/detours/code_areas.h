@@ -43,6 +43,9 @@ class CodeAreas {
   // Returns djtap's view of [address, address + bytes); empty: they do not lie in one code area.
   std::span<const uint8_t> view(uint64_t address, uint64_t bytes) const;
 
+  // Adds the addresses of all code areas, and of the pages of stubs.
+  void add_ranges(std::vector<AddressRange>& ranges) const;
+
   std::span<const StubPages> stubs() const { return stubs_; }
   // Returns djtap's view of [address, address + bytes) of the stubs' pages.
   std::span<uint8_t> stub_view(uint64_t address, uint64_t bytes) const;

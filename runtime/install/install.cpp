@@ -14,17 +14,6 @@
 #include "runtime/shared/trap.h"
 
 namespace dj {
-namespace {
-
-// Beside each other where the sites are so many that a thread is worth its making.
-template <typename First, typename Second>
-void both(size_t sites, const First& first, const Second& second) {
-  constexpr size_t kMany = 2000;
-  if (sites < kMany) return first(), second();
-  parallel<1>(2, [&](size_t i) { i == 0 ? first() : second(); });
-}
-
-}  // namespace
 
 Installation Installation::prepare(const DetourPlan& plan, const std::vector<MappedModule>& modules,
                                    const Traps& traps, pid_t pid, ModuleCodes& codes) {
@@ -125,18 +114,28 @@ Status Installation::stage(Staged& staged) {
   return journaled;
 }
 
-void Installation::copy_ahead(pid_t pid, DetourPlan& plan) {
-  ahead_.copying = std::make_unique<PageCopying>(pid, bytes_of_pages(plan.places()));
+void Installation::copy_ahead(pid_t pid, DetourPlan& plan, bool stands) {
+  std::vector<uint64_t> bytes = bytes_of_pages(plan.places());
+  if (!stands || PageCopying::has_thread_for(bytes.size()))
+    ahead_.copying = std::make_unique<PageCopying>(pid, std::move(bytes));
 }
 
-Status Installation::ready(pid_t pid) {
-  if (!ahead_.copying) copy_ahead(pid, detours_->plan);
+void Installation::pause_copies() {
+  if (ahead_.copying) ahead_.copying->pause();
+}
+
+void Installation::go_on_with_copies() {
+  if (ahead_.copying) ahead_.copying->go_on();
+}
+
+Status Installation::ready() {
   ahead_.staged.emplace(Staged{TextImage({}), TextImage(led_.words.all()), {}, {}, {}, {}, false});
   Status staged = ok_status();
   both(
       patches().sites.size(), [&] { staged = stage(*ahead_.staged); },
       [&] { ahead_.staged->text = TextImage(detours_->sites(), detours_->hooks()); });
   if (!staged.ok()) return staged;
+  if (!ahead_.copying) return ok_status();
   const PageCopies copies = ahead_.copying->finish();
   times_.copied_pages = copies.pages;
   times_.copy_ns = copies.ns;
@@ -172,9 +171,7 @@ Status Installation::check_all(Stopped& stopped, Staged& staged, uint64_t denied
 
 Status Installation::arm(Stopped& stopped, uint64_t denied) {
   uint64_t begin = now_ns();
-  if (!ahead_.staged) {
-    DJ_TRY_DO(ready(stopped.pid()));
-  }
+  if (!ahead_.staged) DJ_TRY_DO(ready());
   Staged staged = std::move(*ahead_.staged);
   ahead_.staged.reset();
   DJ_TRY_DO(check_all(stopped, staged, denied));

@@ -48,19 +48,20 @@ class Installation {
 
   // Returns how many bytes the journal of this installation needs.
   uint64_t journal_bytes(DetourPlan& plan);
-  // Begins, in another thread, to give the process its own copies of the pages that djtap will
-  // write. The process may run meanwhile.
-  void copy_ahead(pid_t pid, DetourPlan& plan);
-  void pause_copies() { ahead_.copying->pause(); }  // between that and ready()
-  void go_on_with_copies() { ahead_.copying->go_on(); }
+  // Begins, in another thread if they are many, to give the process its own copies of the pages
+  // that djtap will write, so that arm() is faster. The process may run meanwhile. A process that
+  // stands until it is armed gains by that only if they are many.
+  void copy_ahead(pid_t pid, DetourPlan& plan, bool stands);
+  void pause_copies();  // between that and ready()
+  void go_on_with_copies();
 
   // Takes the detours, which build_detours() has built in the code areas of `memory` from the plan
   // of prepare(), and fills the trap table. Sites that trap and find no room there become Skipped.
   // The arena must be formatted. The target may run meanwhile.
   void place(Detours detours, SessionMemory& memory);
   // Does the part of arm() that needs no stopped threads, so that arm() is faster. Waits for
-  // copy_ahead(), which it begins if the caller has not. The process may run meanwhile.
-  Status ready(pid_t pid);
+  // copy_ahead(). The process may run meanwhile.
+  Status ready();
   // Patches the text. Handlers run as soon as `stopped` is released. With PatchOptions::live it
   // writes most sites while all threads but one run again. denied: the system calls that handlers
   // must not make (runtime/shared/denied.h). When a write fails, it puts the text back.
@@ -76,6 +77,11 @@ class Installation {
   // Puts all original bytes back and verifies them; the code areas stay. Idempotent. Fails where
   // another program has changed djtap's bytes: it leaves those as they are.
   Status disarm(Stopped& stopped);
+  // Sends threads that have hit an int3, and have not got their SIGTRAP, to the place again: its
+  // bytes are about to change, and the hit is to be of what comes there.
+  Status rewind_hits(Stopped& stopped) const {
+    return has_trap() ? traps_.rewind(stopped) : ok_status();
+  }
   // Sends home the threads that stand in a detour, at one of the addresses `inside`: they go on
   // where the instructions of the detour's text stand. Call it after disarm().
   Status send_home(const Stopped& stopped, const std::vector<uint64_t>& inside);
@@ -139,6 +145,10 @@ class Installation {
   // Addresses of the OwnAreas (runtime/shared/own_code.h) of its code; none before place().
   std::vector<uint64_t> own_code() const {
     return detours_ ? detours_->writer.own_code() : std::vector<uint64_t>();
+  }
+  // Adds the addresses of its code, stubs included; none before place().
+  void add_code(std::vector<AddressRange>& ranges) const {
+    if (detours_) detours_->writer.areas().add_ranges(ranges);
   }
   // Returns its code area in which this address of the target lies; null: the address lies in none.
   CodeArea* area_at(uint64_t address) {
@@ -217,7 +227,7 @@ class Installation {
   std::optional<Journal> journal_;  // from place() on
   // Ahead: what is done before the threads stand.
   struct Ahead {
-    std::unique_ptr<PageCopying> copying;  // from copy_ahead() to ready()
+    std::unique_ptr<PageCopying> copying;  // from copy_ahead(), if it copies, to ready()
     std::optional<Staged> staged;          // from ready() to arm()
   } ahead_;
   std::vector<std::pair<uint32_t, size_t>> samples_by_module_;  // of armed_samples(), by index

@@ -48,6 +48,12 @@ Status Traps::take_back(Stopped& stopped) const {
   });
 }
 
+Status Traps::rewind(Stopped& stopped) const {
+  return stopped.take_back_traps([this](uint64_t address) {
+    return abi::trap_table_find(&table(), address) == nullptr ? 0 : address;
+  });
+}
+
 uint64_t Traps::hits(uint64_t address) const {
   if (!is_shared_ && header_word_ == nullptr) return 0;
   const abi::TrapEntry* entry = abi::trap_table_find(&table(), address);

@@ -57,6 +57,9 @@ class Traps {
   // had got it; also at an int3 that was switched off since.
   Status take_back(Stopped& stopped) const;
 
+  // The same, but sends them to the place again, as if they had not hit it yet.
+  Status rewind(Stopped& stopped) const;
+
   // Returns how often threads have trapped at an address; 0 where there is no table.
   uint64_t hits(uint64_t address) const;
   // The same for these guards of the site (bits of PatchSite::guards()).

@@ -232,17 +232,46 @@ void write_global(const abi::Header& header, const Layout& layout, const Global&
 Status add_dlopened_sites(const abi::Header& header, uint64_t handlers, const Plan& plan) {
   if (plan.first_site + plan.sites.size() > header.site_count) {
     return Error{"more than " + std::to_string(kDlopenedSites) +
-                 " sites in objects that were opened later"};
+                 " sites in objects, programs and probes that came later"};
   }
   if (plan.first_handler + plan.handlers.size() > handlers) {
     return Error{"more than " + std::to_string(kDlopenedHandlers) +
-                 " handlers in objects that were opened later"};
+                 " handlers of objects, programs and probes that came later"};
   }
   Texts texts(header, abi::strings_intern_name);
   write_sites(header, plan, Asked(), texts);
   return texts.full() ? Status(Error{"no string memory is left for the names of probes in objects "
                                      "that were opened later (-D STRINGBYTES=...)"})
                       : ok_status();
+}
+
+namespace {
+
+Status check_room(const Texts& texts, const Layout& layout) {
+  if (!texts.full()) return ok_status();
+  return Error{"the script's strings and probe names need more than " +
+               std::to_string(layout.limits.string_bytes >> 20) +
+               " MB of string memory (-D STRINGBYTES=...)"};
+}
+
+// From these on.
+void write_globals(const abi::Header& header, const Layout& layout, const Program& program,
+                   size_t first_global, size_t first_text, Texts& texts) {
+  for (size_t i = first_text; i < layout.strings.texts.size(); i++) {
+    *at<TextRef>(layout.strings.words[i]) = texts(layout.strings.texts[i]);
+  }
+  for (size_t i = first_global; i < program.globals.size(); i++) {
+    write_global(header, layout, program.globals[i], layout.globals[i], texts);
+  }
+}
+
+}  // namespace
+
+Status add_globals(const abi::Header& header, const Layout& layout, const Program& program,
+                   size_t first_global, size_t first_text) {
+  Texts texts(header, abi::strings_intern_name);
+  write_globals(header, layout, program, first_global, first_text, texts);
+  return check_room(texts, layout);
 }
 
 Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
@@ -267,7 +296,7 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
   abi::strings_init(header.strings.get(layout.arena()), layout.strings.data - layout.base,
                     string_bytes, layout.strings.constants - layout.base, string_bytes);
   if (header.captures.is_set()) {
-    abi::captures_init(header.captures.get(layout.arena()), layout.capture_data - layout.base,
+    abi::captures_init(header.captures.get(layout.arena()), layout.words.captures - layout.base,
                        capture_handlers(plan));
   }
   if (header.stack_tables.is_set()) {
@@ -275,20 +304,11 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
               at<uint8_t>(header.stack_tables.address(layout.arena())));
   }
   Texts texts(header, abi::strings_intern_constant);
-  for (size_t i = 0; i < layout.strings.texts.size(); i++) {
-    *at<TextRef>(layout.strings.words[i]) = texts(layout.strings.texts[i]);
-  }
-  for (size_t i = 0; i < program.globals.size(); i++) {
-    write_global(header, layout, program.globals[i], layout.globals[i], texts);
-  }
+  write_globals(header, layout, program, 0, 0, texts);
   write_sites(header, plan, Asked(program), texts);
   set_clock(header);
   *at<abi::Header>(layout.base) = header;
-  if (texts.full()) {
-    return Error{"the script's strings and probe names need more than " +
-                 std::to_string(layout.limits.string_bytes >> 20) +
-                 " MB of string memory (-D STRINGBYTES=...)"};
-  }
+  DJ_TRY_DO(check_room(texts, layout));
   return header;
 }
 

@@ -34,4 +34,10 @@ Result<abi::Header> format_arena(std::span<uint8_t> arena, const Layout& layout,
 // for the sites, their handlers or their names.
 Status add_dlopened_sites(const abi::Header& header, uint64_t handlers, const Plan& plan);
 
+// Adds globals and literals to a formatted arena: those that lay_out_more() has given a place in
+// `layout`, from global `first_global` and literal `first_text` (StringsAt::texts) on. Handlers may
+// run, but none that uses them. Fails when the literals need more memory than there is.
+Status add_globals(const abi::Header& header, const Layout& layout, const Program& program,
+                   size_t first_global, size_t first_text);
+
 }  // namespace dj

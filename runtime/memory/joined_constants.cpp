@@ -3,8 +3,8 @@
 #include "runtime/memory/joined_constants.h"
 
 #include <algorithm>
-#include <cstring>
 
+#include "runtime/process/fresh_pages.h"
 #include "runtime/shared/capture.h"
 #include "runtime/shared/strings.h"
 
@@ -13,8 +13,8 @@ namespace {
 
 // Copies the session's bytes at `at` to the same place of the process's constants.
 void copy(uint64_t constants, const abi::Header& header, uint64_t at, uint64_t bytes) {
-  std::memcpy(reinterpret_cast<void*>(constants + at - header.arena_base),
-              reinterpret_cast<const void*>(at), bytes);
+  fill_fresh_pages({reinterpret_cast<uint8_t*>(constants + at - header.arena_base), bytes},
+                   {reinterpret_cast<const uint8_t*>(at), bytes});
 }
 
 }  // namespace
@@ -44,12 +44,16 @@ void format_joined(uint64_t constants, const Layout& layout, const abi::Header& 
 
 uint64_t texts_used(const abi::Header& header) { return abi::strings_of(&header)->constants_used; }
 
-void copy_texts(uint64_t constants, const abi::Header& header, uint64_t before) {
+void copy_plan(uint64_t constants, const abi::Header& header, uint64_t texts, uint64_t first_site,
+               uint64_t sites) {
   const abi::Arena arena = abi::arena_of(&header);
   const abi::Strings& strings = *abi::strings_of(&header);
   copy(constants, header, header.strings.address(arena), sizeof strings);
-  copy(constants, header, strings.constants.first.address(arena) + before,
-       strings.constants_used - before);
+  copy(constants, header, strings.constants.first.address(arena) + texts,
+       strings.constants_used - texts);
+  if (header.sites.is_set())
+    copy(constants, header, header.sites.address(arena) + first_site * sizeof(abi::SiteInfo),
+         (sites - first_site) * sizeof(abi::SiteInfo));
 }
 
 }  // namespace dj

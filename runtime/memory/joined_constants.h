@@ -19,8 +19,10 @@ void format_joined(uint64_t constants, const Layout& layout, const abi::Header& 
 
 // Returns how many bytes the constant texts of the session take.
 uint64_t texts_used(const abi::Header& header);
-// Copies the constant texts behind the first `before` bytes to a further process: a key of an array
-// may name each of them, whichever process has written it.
-void copy_texts(uint64_t constants, const abi::Header& header, uint64_t before);
+// Copies to a further process what a later plan has added: the constant texts behind the first
+// `texts` bytes, since a key of an array may name each of them, whichever process has written it;
+// and the SiteInfos from `first_site` to `sites`, without the biases of their modules.
+void copy_plan(uint64_t constants, const abi::Header& header, uint64_t texts, uint64_t first_site,
+               uint64_t sites);
 
 }  // namespace dj

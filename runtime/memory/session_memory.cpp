@@ -76,8 +76,9 @@ Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, 
   DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), page_up(request.journal_bytes)));
   const SharedFile* const files[] = {&constants_, &shared_data(), &code_, &journal_};
   DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
-  DJ_TRY_DO(there.end(map_all(call, there, bases)));
+  DJ_TRY_DO(there.end(map_all(there, bases)));
   for (const AddressRange& range : there.ranges()) maps.add(range);
+  DJ_TRY_DO(finish(call));
   return call.give_back();
 }
 
@@ -134,12 +135,11 @@ Status SessionMemory::make_files(uint64_t code_bytes, uint64_t journal_bytes) {
   return make(journal_, "journal", journal_bytes, kRead);
 }
 
-Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
-                              const std::vector<uint64_t>& area_bases) {
+Status SessionMemory::map_all(TargetMaps& maps, const std::vector<uint64_t>& area_bases) {
   if (place_.bytes > 0) {
     if (joined_ == nullptr) mark_unmade(data_.view(), place_.private_bytes());
     DJ_TRY_DO(map_arena(maps));
-    DJ_TRY_DO(map_private_memory(call, maps));  // behind the arena, whose mark tells of it
+    DJ_TRY_DO(map_private_memory(maps));  // behind the arena, whose mark tells of it
   }
   const auto map_code = [&](const AddressRange& range, uint64_t offset) {
     return maps.map("mmap of a code area", range, PROT_READ | PROT_EXEC, code_, offset);
@@ -158,8 +158,16 @@ Status SessionMemory::map_all(RemoteCall& call, TargetMaps& maps,
   Journal hold(journal());  // from here on, no other djtap begins a session here
   hold.enter_files(constants_.inode(), shared_data().inode(), code_.inode());
   if (place_.bytes > 0) hold.enter_threads(threads());
-  if (joined_ == nullptr) unmark_unmade(data_.view());
   return ok_status();
+}
+
+// Behind all mappings.
+Status SessionMemory::finish(RemoteCall& call) {
+  if (joined_ == nullptr) unmark_unmade(data_.view());
+  if (place_.bytes == 0) return ok_status();
+  const uint64_t session = inode();
+  return call.stopped().write(threads() + offsetof(abi::ThreadTable, session),
+                              {reinterpret_cast<const uint8_t*>(&session), sizeof session});
 }
 
 Status SessionMemory::map_arena(TargetMaps& maps) {
@@ -172,16 +180,12 @@ Status SessionMemory::map_arena(TargetMaps& maps) {
   return ok_status();
 }
 
-Status SessionMemory::map_private_memory(RemoteCall& call, TargetMaps& maps) {
+Status SessionMemory::map_private_memory(TargetMaps& maps) {
   if (joined_ == nullptr && !map_private(place_))
     return os_error("cannot map djtap's private memory behind the arena");
   private_mapped_ = joined_ == nullptr;
-  DJ_TRY_DO(maps.map_private("mmap of private memory", {place_.private_begin(), place_.end()}));
-  DJ_TRY_DO(call.checked("madvise of private memory", SYS_madvise,
-                         {threads(), abi::kWipedBytes, MADV_WIPEONFORK}));
-  const uint64_t session = inode();
-  return call.stopped().write(threads() + offsetof(abi::ThreadTable, session),
-                              {reinterpret_cast<const uint8_t*>(&session), sizeof session});
+  return maps.map_private("mmap of private memory", {place_.private_begin(), place_.end()},
+                          {threads(), threads() + abi::kWipedBytes});
 }
 
 uint64_t mappings_left(uint64_t count) {

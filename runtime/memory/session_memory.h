@@ -78,9 +78,10 @@ class SessionMemory {
                                               const MemoryRequest& request);
   Status make_files(uint64_t code_bytes, uint64_t journal_bytes);
   uint64_t stub_bytes() const;  // of the file
-  Status map_all(RemoteCall& call, TargetMaps& maps, const std::vector<uint64_t>& area_bases);
+  Status map_all(TargetMaps& maps, const std::vector<uint64_t>& area_bases);
   Status map_arena(TargetMaps& maps);
-  Status map_private_memory(RemoteCall& call, TargetMaps& maps);
+  Status map_private_memory(TargetMaps& maps);
+  Status finish(RemoteCall& call);
   ArenaPlace place_;
   uint64_t area_bytes_ = 0;
   SharedFile constants_, data_, code_, journal_;

@@ -2,14 +2,17 @@
 // mmap() in the target, and a look at the mappings that are there.
 #include "runtime/memory/target_maps.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
 #include <sys/syscall.h>
 
 #include <algorithm>
-#include <optional>
+#include <ranges>
+#include <string>
+#include <utility>
 
-#include "runtime/process/map_query.h"
+#include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
 #include "runtime/process/send_files.h"
 
@@ -25,66 +28,194 @@ bool allows(const Mapping& m, int protection) {
 
 Result<TargetMaps> TargetMaps::begin(RemoteCall& call, std::span<const SharedFile* const> files) {
   TargetMaps maps(call);
-  std::vector<int> fds;
   for (const SharedFile* file : files) {
-    if (file->view().empty()) continue;
-    maps.files_.push_back({file, 0});
-    fds.push_back(file->fd());
+    if (!file->view().empty()) maps.files_.push_back({file, 0});
   }
-  DJ_TRY(const std::vector<uint64_t> numbers, send_files(call, fds));
-  for (size_t i = 0; i < numbers.size(); i++) maps.files_[i].number = numbers[i];
+  const size_t count = maps.files_.size();
+  std::vector<uint64_t> next;
+  if (call.can_chain()) next = next_descriptors(call.stopped().pid(), count);
+  maps.is_chained_ = next.size() == count && count > 0;
+  for (size_t i = 0; i < next.size(); ++i) maps.files_[i].number = next[i];
+  if (!maps.is_chained_) DJ_TRY_DO(maps.send());
   return maps;
 }
 
-Result<uint64_t> TargetMaps::map(const char* what, const AddressRange& range, int protection,
-                                 const SharedFile& file, uint64_t offset) {
-  const auto there = std::ranges::find(files_, &file, &File::file);
-  CHECK(there != files_.end());
-  const uint64_t bytes = range.end - range.begin;
-  const int placed = range.begin != 0 ? MAP_FIXED_NOREPLACE : 0;
-  DJ_TRY(const uint64_t at,
-         map_in(call_, what,
-                {range.begin, bytes, static_cast<uint64_t>(protection),
-                 static_cast<uint64_t>(MAP_SHARED | placed), there->number, offset}));
-  pieces_.push_back({{at, at + bytes}, protection, &file, offset});
-  return at;
-}
-
-Status TargetMaps::map_private(const char* what, const AddressRange& range) {
-  constexpr int kProtection = PROT_READ | PROT_WRITE;
-  DJ_TRY_DO(map_in(call_, what,
-                   {range.begin, range.end - range.begin, kProtection,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE}));
-  pieces_.push_back({range, kProtection, nullptr, 0});
+Status TargetMaps::send() {
+  std::vector<int> fds;
+  for (const File& file : files_) fds.push_back(file.file->fd());
+  DJ_TRY(SentFiles sent, send_files(call_, fds));
+  for (size_t i = 0; i < sent.files.size(); i++) files_[i].number = sent.files[i];
+  sockets_ = std::move(sent.sockets);
   return ok_status();
 }
 
-Status TargetMaps::check() const {
-  const pid_t pid = call_.stopped().pid();
-  MapFinder maps(pid);
+Status TargetMaps::map(const char* what, const AddressRange& range, int protection,
+                       const SharedFile& file, uint64_t offset) {
+  return add({what, range, protection, &file, offset, {}});
+}
+
+Status TargetMaps::map_private(const char* what, const AddressRange& range,
+                               const AddressRange& wiped) {
+  return add({what, range, PROT_READ | PROT_WRITE, nullptr, 0, wiped});
+}
+
+// pieces_ holds what end() may unmap.
+Status TargetMaps::add(Piece piece) {
+  if (!is_chained_) {
+    const RemoteMapping mapping = mapping_of(piece);
+    DJ_TRY(const uint64_t at, map_in(call_, piece.what, mapping));
+    piece.range = {at, at + mapping.bytes};
+  }
+  pieces_.push_back(piece);
+  return is_chained_ ? ok_status() : wipe(piece);
+}
+
+RemoteMapping TargetMaps::mapping_of(const Piece& piece) const {
+  const auto protection = static_cast<uint64_t>(piece.protection);
+  const uint64_t bytes = piece.range.end - piece.range.begin;
+  const int placed = piece.range.begin != 0 ? MAP_FIXED_NOREPLACE : 0;
+  if (piece.file == nullptr)
+    return {piece.range.begin, bytes, protection,
+            static_cast<uint64_t>(MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | placed)};
+  const auto there = std::ranges::find(files_, piece.file, &File::file);
+  CHECK(there != files_.end());
+  return {piece.range.begin, bytes,       protection, static_cast<uint64_t>(MAP_SHARED | placed),
+          there->number,     piece.offset};
+}
+
+Status TargetMaps::wipe(const Piece& piece) {
+  const auto& [begin, end] = piece.wiped;
+  if (begin == end) return ok_status();
+  const Result<uint64_t> wiped = call_.checked("madvise of private memory", SYS_madvise,
+                                               {begin, end - begin, MADV_WIPEONFORK});
+  return wiped.ok() ? ok_status() : Status(wiped.error());
+}
+
+Status TargetMaps::make_all() {
+  is_chained_ = false;
+  const std::vector<Piece> wanted = std::exchange(pieces_, {});
+  DJ_TRY_DO(send());
+  for (const Piece& piece : wanted) DJ_TRY_DO(add(piece));
+  return ok_status();
+}
+
+// Whether none of the pieces' ranges has a mapping. Only then do the mappings that are found there
+// behind a chain belong to djtap.
+Result<bool> TargetMaps::is_room() const {
+  DJ_TRY(const std::vector<Mapping> maps, read_maps(call_.stopped().pid()));
+  return std::ranges::none_of(pieces_, [&](const Piece& piece) {
+    const AddressRange& range = piece.range;
+    return range.begin != 0 && std::ranges::any_of(maps, [&](const Mapping& m) {
+             return m.begin < range.end && range.begin < m.end;
+           });
+  });
+}
+
+// False: something is not there, and now nothing is. The kernel does not tell what it has answered:
+// the target may be allowed fewer mappings, or may not look at djtap.
+Result<bool> TargetMaps::make_chained() {
+  constexpr auto kNoFolder = static_cast<uint64_t>(AT_FDCWD);
+  std::vector<ChainedCall> calls;
+  std::string names;
+  DJ_TRY(const bool room, is_room());
+  if (!room) return false;
+  DJ_TRY(const uint64_t page, call_.scratch());
+  for (const File& file : files_) {
+    calls.push_back({SYS_openat, {kNoFolder, page + names.size(), O_RDWR | O_CLOEXEC}});
+    names.append(name_of_file(file.file->fd())).push_back('\0');
+  }
+  if (names.size() > RestoreFrame::kScratchBytes) return false;
+  DJ_TRY_DO(
+      call_.stopped().write(page, {reinterpret_cast<const uint8_t*>(names.data()), names.size()}));
   for (const Piece& piece : pieces_) {
-    if (piece.file == nullptr) continue;
-    DJ_TRY(const std::optional<Mapping> m, maps.at(piece.range.begin));
-    const bool is_there = m && m->end >= piece.range.end && piece.file->is_in(*m) &&
-                          allows(*m, piece.protection) &&
-                          m->offset + (piece.range.begin - m->begin) == piece.offset;
-    if (!is_there)
-      return Error{fmt::format("cannot share memory with process {}: other memory lies where "
-                               "djtap's was mapped, at {:#x}",
-                               pid, piece.range.begin),
-                   Fail::Permission};
+    const RemoteMapping m = mapping_of(piece);
+    calls.push_back({SYS_mmap, {m.address, m.bytes, m.protection, m.flags, m.fd, m.offset}});
+    const auto& [begin, end] = piece.wiped;
+    if (begin != end) calls.push_back({SYS_madvise, {begin, end - begin, MADV_WIPEONFORK}});
+  }
+  for (const File& file : files_) calls.push_back({SYS_close, {file.number}});
+  DJ_TRY_DO(call_.chain(calls));
+  std::vector<Piece> made = pieces_;
+  const Status checked = check(made);
+  if (!checked.ok()) DJ_TRY_DO(unmap(made));
+  if (checked.ok()) pieces_ = std::move(made);
+  return checked.ok();
+}
+
+namespace {
+
+bool is_private(const Mapping& m) { return !m.shared && m.inode == 0 && m.read && m.write; }
+
+// Memory that is wiped in forked children is a mapping of its own.
+bool is_wiped(const Mapping& m, const AddressRange& wiped) {
+  return is_private(m) && m.begin == wiped.begin && m.end == wiped.end;
+}
+
+// range.begin 0: wherever it is.
+bool is_of_file(const Mapping& m, const SharedFile& file, const AddressRange& range,
+                uint64_t offset) {
+  if (!file.is_in(m)) return false;
+  if (range.begin == 0) return m.offset == offset;
+  return m.begin <= range.begin && m.end >= range.end &&
+         m.offset + (range.begin - m.begin) == offset;
+}
+
+Error not_there(pid_t pid, const AddressRange& range) {
+  return Error{fmt::format("cannot share memory with process {}: other memory lies where djtap's "
+                           "was mapped, at {:#x}",
+                           pid, range.begin),
+               Fail::Permission};
+}
+
+}  // namespace
+
+// Fills in where the kernel has put the pieces that may lie anywhere.
+Status TargetMaps::check(std::vector<Piece>& pieces) const {
+  const pid_t pid = call_.stopped().pid();
+  DJ_TRY(const std::vector<Mapping> maps, read_maps(pid));
+  Status done = ok_status();
+  for (Piece& piece : pieces) {
+    AddressRange& range = piece.range;
+    const auto found = std::ranges::find_if(maps, [&](const Mapping& m) {
+      const bool is_at = m.begin <= range.begin && range.begin < m.end;
+      return piece.file == nullptr
+                 ? is_at && is_private(m)
+                 : is_of_file(m, *piece.file, range, piece.offset) && allows(m, piece.protection);
+    });
+    const AddressRange& wiped = piece.wiped;
+    const bool is_right =
+        found != maps.end() &&
+        (wiped.begin == wiped.end ||
+         std::ranges::any_of(maps, [&](const Mapping& m) { return is_wiped(m, wiped); }));
+    if (!is_right && done.ok()) done = not_there(pid, range);
+    if (found != maps.end() && range.begin == 0) range = {found->begin, found->begin + range.end};
+  }
+  return done;
+}
+
+// Whatever lies in the pieces' ranges: they were free before, and a file that another process has
+// put in the place of djtap's goes, too.
+Status TargetMaps::unmap(const std::vector<Piece>& pieces) {
+  for (const auto& [begin, end] : pieces | std::views::transform(&Piece::range)) {
+    if (begin != 0) DJ_TRY_DO(call_.syscall(SYS_munmap, {begin, end - begin}));
   }
   return ok_status();
 }
 
 Status TargetMaps::end(const Status& mapped) {
-  std::vector<uint64_t> numbers;
+  if (is_chained_ && !mapped.ok()) return mapped;  // nothing is there
+  Status done = mapped;
+  if (is_chained_) {
+    DJ_TRY(const bool made, make_chained());
+    if (made) return ok_status();
+    done = make_all();
+  }
+  std::vector<uint64_t> numbers = std::exchange(sockets_, {});
   for (const File& file : files_) numbers.push_back(file.number);
   DJ_TRY_DO(close_in(call_, std::move(numbers)));
-  Status done = mapped.ok() ? check() : mapped;
-  if (done.ok()) return done;
-  for (const Piece& piece : pieces_)
-    DJ_TRY_DO(call_.syscall(SYS_munmap, {piece.range.begin, piece.range.end - piece.range.begin}));
+  const Status checked = check(pieces_);
+  if (done.ok()) done = checked;
+  if (!done.ok()) DJ_TRY_DO(unmap(pieces_));
   return done;
 }
 

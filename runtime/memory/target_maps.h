@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // TargetMaps makes a session's mappings in the target, all of them or none, and checks that they
-// are there.
+// are there. In a program that has not run yet it first tries to make all of them by one chain of
+// system calls, in which the target opens djtap's files by their names.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -9,23 +10,26 @@
 #include "compiler/base/result.h"
 #include "runtime/memory/shared_file.h"
 #include "runtime/process/remote_call.h"
+#include "runtime/process/remote_map.h"
 
 namespace dj {
 
 class TargetMaps {
  public:
-  // Gives the target descriptors of these files, except those of no bytes. The files outlive this
-  // object.
+  // Gives the target descriptors of these files, at the latest in end(), except those of no bytes.
+  // The files outlive this object.
   static Result<TargetMaps> begin(RemoteCall& call, std::span<const SharedFile* const> files);
-  // Maps a part of one of the files. range.begin 0: the kernel chooses the address. protection: as
-  // of mmap(). `what`: names the mapping in an Error. Returns the address.
-  Result<uint64_t> map(const char* what, const AddressRange& range, int protection,
-                       const SharedFile& file, uint64_t offset);
-  // Maps zero memory that no other process shares, to read and write.
-  Status map_private(const char* what, const AddressRange& range);
-  // Closes the files' descriptors in the target. Unmaps the mappings, too, if `mapped` is an error
-  // or a mapping is not there as it was made: another process may have put other files in their
-  // places. Returns the first error.
+  // Maps a part of one of the files, at the latest in end(). range.begin 0: the kernel chooses the
+  // address. protection: as of mmap(). `what`: names the mapping in an Error, and outlives this
+  // object.
+  Status map(const char* what, const AddressRange& range, int protection, const SharedFile& file,
+             uint64_t offset);
+  // The same with zero memory that no other process shares, to read and write. Forked children find
+  // the bytes of `wiped`, which may be empty, zero again.
+  Status map_private(const char* what, const AddressRange& range, const AddressRange& wiped);
+  // Makes what is still to be made, and closes the descriptors in the target. Unmaps the mappings,
+  // too, if `mapped` is an error or a mapping is not there as it was made: another process may have
+  // put other files in their places. Returns the first error.
   Status end(const Status& mapped);
   // The ranges of the mappings.
   std::vector<AddressRange> ranges() const;
@@ -36,16 +40,28 @@ class TargetMaps {
     uint64_t number;  // of its descriptor in the target
   };
   struct Piece {
+    const char* what;
     AddressRange range;
     int protection;
     const SharedFile* file;  // null: private memory
-    uint64_t offset;
+    uint64_t offset;         // in the file
+    AddressRange wiped;      // of private memory
   };
   explicit TargetMaps(RemoteCall& call) : call_(call) {}
-  Status check() const;
+  Status send();
+  Status add(Piece piece);
+  Status wipe(const Piece& piece);
+  Status make_all();
+  Result<bool> is_room() const;
+  Result<bool> make_chained();
+  RemoteMapping mapping_of(const Piece& piece) const;
+  Status check(std::vector<Piece>& pieces) const;
+  Status unmap(const std::vector<Piece>& pieces);
   RemoteCall& call_;
   std::vector<File> files_;
+  std::vector<uint64_t> sockets_;  // numbers of descriptors, too
   std::vector<Piece> pieces_;
+  bool is_chained_ = false;  // end() makes all
 };
 
 }  // namespace dj

@@ -62,6 +62,10 @@ class ToldWords {
     arena_.copy(exec_wish_at(i), &wish, sizeof wish);
     return wish;
   }
+  // How many programs were executed without an answer of djtap, which took seconds.
+  uint64_t missed_execs() const {
+    return arena_.word(exec() + offsetof(abi::ExecTalk, missed)).number();
+  }
   void answer_exec(uint32_t i, abi::ExecState state) const {
     arena_.store<uint32_t>(exec_wish_at(i), state);
   }

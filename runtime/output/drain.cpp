@@ -166,7 +166,7 @@ struct Drain::State {
 
   DrainInput input;
   Output& output;
-  RecordRules rules{input.program, input.plan, input.layout};
+  std::optional<RecordRules> rules{std::in_place, input.program, input.plan, input.layout};
   ScriptErrors script_errors{{input.image.spans, input.plan, input.sources, input.layout}};
   ShellCommands commands;
   FunctionNames names;
@@ -216,8 +216,8 @@ bool Drain::State::admit(const Record& record, uint64_t& tsc) {
   const bool is_timely = tsc + kSkew >= began && tsc <= times.latest + kSkew;
   tsc = std::min(tsc, times.latest);
   const abi::EventHeader& header = record.header;
-  return is_timely && rules.sends(header.kind) && rules.has_site(header.site) &&
-         (header.kind != abi::kEventPrint || rules.format(header.format, header.count) != nullptr);
+  return is_timely && rules->sends(header.kind) && rules->has_site(header.site) &&
+         (header.kind != abi::kEventPrint || rules->format(header.format, header.count) != nullptr);
 }
 
 // Moves finished records from one ring to `held`. Returns how many.
@@ -275,8 +275,9 @@ void Drain::State::put(const Record& record, const Format* format, std::string t
   print.tid = sender.tid;
   print.text = std::move(text);
   const size_t host = number - input.plan.sites.size();
-  if (const Site* site = site_numbered(input.plan, number)) {
-    print.probe = names.of(number, *site);
+  const Site* const site = site_numbered(input.plan, number);
+  if (site != nullptr) print.probe = names.of(number, *site);
+  if (site != nullptr && !is_host(*site)) {
     print.kind = kind_name(site->kind);
   } else {
     print.kind = "host";
@@ -294,11 +295,11 @@ void Drain::State::write(const Record& record) {
   const abi::EventHeader& header = record.header;
   switch (header.kind) {
     case abi::kEventPrint: {
-      const Format* format = rules.format(header.format, header.count);
+      const Format* format = rules->format(header.format, header.count);
       return put(record, format, print_text(record, *format));
     }
     case abi::kEventHist: {
-      std::optional<std::string> text = hist_text(record, rules);
+      std::optional<std::string> text = hist_text(record, *rules);
       return text ? put(record, nullptr, std::move(*text)) : report_forged();
     }
     case abi::kEventError: {
@@ -374,6 +375,11 @@ size_t Drain::run(bool last) {
   if (last) state.summarize();
   if (last) state.commands.wait();
   return count + state.held.size();
+}
+
+void Drain::take_more() {
+  const DrainInput& input = state_->input;
+  state_->rules.emplace(input.program, input.plan, input.layout);
 }
 
 uint64_t Drain::written_until() const { return state_->times.written; }

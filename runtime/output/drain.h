@@ -36,6 +36,8 @@ class Drain {
   // Writes the events that are there and returns their number. last: the target has ended or is
   // quiet, so Drain gives up unfinished records and writes everything.
   size_t run(bool last);
+  // Takes records of probes that were added to the program and the plan from here on.
+  void take_more();
   // Returns the time (cycle counter) up to which all events are written.
   uint64_t written_until() const;
   // Script errors reported so far.

@@ -116,9 +116,11 @@ GlobalValue read_global(const Program& program, GlobalId id, const Layout& layou
   return shown;
 }
 
-std::vector<GlobalValue> read_globals(const Program& program, size_t count, const Layout& layout) {
+std::vector<GlobalValue> read_globals(const Program& program, const Layout& layout) {
   std::vector<GlobalValue> values;
-  for (GlobalId id = 0; id < count; ++id) values.push_back(read_global(program, id, layout));
+  for (GlobalId id = 0; id < program.globals.size(); ++id) {
+    if (!program.globals[id].own()) values.push_back(read_global(program, id, layout));
+  }
   return values;
 }
 

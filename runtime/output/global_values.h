@@ -31,8 +31,8 @@ struct GlobalValue {
 // Reads global number `id` from the arena at layout.base. Elements that handlers add meanwhile may
 // be missing.
 GlobalValue read_global(const Program& program, GlobalId id, const Layout& layout);
-// Reads the first `count` globals.
-std::vector<GlobalValue> read_globals(const Program& program, size_t count, const Layout& layout);
+// Reads all globals of the script.
+std::vector<GlobalValue> read_globals(const Program& program, const Layout& layout);
 
 // Returns the value as print() writes it: 1.5
 std::string double_word(double value);

@@ -14,9 +14,9 @@ class KeptCalls {
  public:
   // plan: the session's first one.
   KeptCalls(const Plan& plan, const Layout& layout)
-      : KeptCalls(ArenaView(layout.base, layout.bytes), layout.capture_data,
+      : KeptCalls(ArenaView(layout.base, layout.bytes), layout.words.captures,
                   capture_handlers(plan)) {}
-  // captures: Layout::capture_data. handlers: the number of handlers that the arena has room for.
+  // captures: Layout::words. handlers: the number of handlers that the arena has room for.
   KeptCalls(ArenaView arena, uint64_t captures, uint64_t handlers)
       : arena_(arena), captures_(captures), handlers_(handlers) {}
 

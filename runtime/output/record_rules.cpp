@@ -78,9 +78,11 @@ RecordRules::RecordRules(const Program& program, const Plan& plan, const Layout&
     if (site.listed == kChildEnds) kinds_[abi::kEventChildEnds] = true;
   }
   // The first process may have no places for process.end where further ones do.
-  for (const HostProbe& host : plan.host_probes) {
-    if (host.when == HostProbe::When::ProcessEnd && plan.awaits_processes)
-      kinds_[abi::kEventChildBegins] = kinds_[abi::kEventChildEnds] = true;
+  for (const std::vector<HostProbe>* hosts : {&plan.host_probes, &plan.added_hosts}) {
+    for (const HostProbe& host : *hosts) {
+      if (host.when == HostProbe::When::ProcessEnd && plan.awaits_processes)
+        kinds_[abi::kEventChildBegins] = kinds_[abi::kEventChildEnds] = true;
+    }
   }
 }
 

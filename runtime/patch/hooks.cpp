@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "arch/x86_64/gs_base.h"
 #include "runtime/process/elf_file.h"
 
 namespace dj {
@@ -171,10 +170,7 @@ std::optional<std::pair<size_t, uint64_t>> find_object_finder(
 std::string gs_base_setter(const std::vector<MappedModule>& modules, size_t first,
                            ModuleCodes& codes) {
   for (size_t i = first; i < modules.size(); i++) {
-    if (modules[i].is_vdso) continue;
-    for (const RawText& text : codes.raw(modules[i])) {
-      if (arch::has_wrgsbase(text.bytes)) return modules[i].path;
-    }
+    if (!modules[i].is_vdso && codes.may_set_gs_base(modules[i])) return modules[i].path;
   }
   return "";
 }

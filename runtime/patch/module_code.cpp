@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "arch/x86_64/byte_pairs.h"
+#include "arch/x86_64/gs_base.h"
 #include "compiler/base/parallel.h"
 #include "runtime/process/elf_file.h"
 
@@ -43,7 +44,7 @@ std::vector<uint64_t> find_syscall_bytes(const RawText& range) {
   return all;
 }
 
-const ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
+ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
   auto [entry, is_new] = files_.try_emplace(key_of(module));
   File& file = entry->second;
   if (!is_new || module.is_vdso) {
@@ -67,13 +68,23 @@ const ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
   return file;
 }
 
+bool ModuleCodes::may_set_gs_base(const MappedModule& module) {
+  File& file = this->file(module);
+  if (!file.may_set_gs_base) {
+    file.may_set_gs_base = std::ranges::any_of(
+        file.text, [](const RawText& text) { return arch::has_wrgsbase(text.bytes); });
+  }
+  return *file.may_set_gs_base;
+}
+
 const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const MappedModule& module) {
   auto [entry, is_new] = syscall_bytes_.try_emplace(key_of(module));
-  const auto& [identity, text] = file(module);
+  const File& file = this->file(module);
+  const std::vector<RawText>& text = file.text;
   if (!is_new || text.empty()) {
     return entry->second;
   }
-  if (auto kept = cache_.load_syscalls(identity); kept && fits(*kept, text)) {
+  if (auto kept = cache_.load_syscalls(file.identity); kept && fits(*kept, text)) {
     return entry->second = std::move(*kept);
   }
   for (const RawText& range : text) entry->second.push_back(find_syscall_bytes(range));

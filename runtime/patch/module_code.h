@@ -83,6 +83,8 @@ class ModuleCodes {
   const std::vector<RawText>& raw(const MappedModule& module) { return file(module).text; }
   // find_syscall_bytes() of each range of raw().
   const std::vector<std::vector<uint64_t>>& syscall_bytes(const MappedModule& module);
+  // Whether raw() may set the gs base (arch::has_wrgsbase()).
+  bool may_set_gs_base(const MappedModule& module);
 
  private:
   using Key = std::pair<std::string, std::optional<FileVersion>>;  // open_path, version
@@ -90,8 +92,9 @@ class ModuleCodes {
   struct File {
     std::string identity;  // VerdictCache::identity(), when the file was read
     std::vector<RawText> text;
+    std::optional<bool> may_set_gs_base;  // nothing: not searched yet
   };
-  const File& file(const MappedModule& module);
+  File& file(const MappedModule& module);
   Result<std::unique_ptr<ModuleCode>> read(const MappedModule& module);
   Result<arch::ModuleText> text_of(const MappedModule& module);
   struct Ahead {

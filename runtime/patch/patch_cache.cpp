@@ -10,7 +10,7 @@
 #include "arch/x86_64/check_results.h"
 #include "arch/x86_64/decode.h"
 #include "compiler/base/packed.h"
-#include "compiler/base/spare_thread.h"
+#include "compiler/base/parallel.h"
 
 namespace dj {
 namespace {
@@ -316,11 +316,10 @@ PatchPlan nameless_patches(const PatchInput& input, ModuleCodes& codes) {
 
 PatchPlan find_patches(const PatchInput& input, ModuleCodes& codes) {
   SiteNames names;
-  const auto name_sites = [&] { names = SiteNames(input.plan); };
-  std::optional<SpareThread> naming = spare_thread(name_sites);
-  if (!naming) name_sites();
-  PatchPlan patches = nameless_patches(input, codes);
-  if (naming) naming->join();
+  PatchPlan patches;
+  both(
+      input.plan.sites.size(), [&] { patches = nameless_patches(input, codes); },
+      [&] { names = SiteNames(input.plan); });
   patches.names = std::move(names);
   return patches;
 }

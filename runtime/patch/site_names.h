@@ -22,7 +22,7 @@ class SiteNames {
   // The functions below take the session's number of a site of the plan.
 
   // False for the site by which djtap follows the target's loader: no output lists it.
-  bool is_listed(SiteId id) const { return loader_site_ != id; }
+  bool is_listed(SiteId id) const { return !loader_site_ || id != first_site_ + *loader_site_; }
   // "symbol+0x12": an ELF address of the site's module, from where the site's function begins.
   std::string symbol_at(SiteId id, uint64_t address) const;
   // The same with the name that the program's language gives the function ("shop.total+0x12");

@@ -229,7 +229,7 @@ Result<Launched> ExecTracee::reach_start(uint64_t limit_ns) {
   }
   ptrace(PTRACE_SETOPTIONS, pid_, 0, PTRACE_O_TRACESYSGOOD);
   state_ = State::LetGo;
-  DJ_TRY(Stopped stopped, Stopped::adopt(pid_));
+  DJ_TRY(Stopped stopped, Stopped::adopt(pid_, start.value().at_signal));
   return Launched{pid_, std::move(stopped), std::nullopt, start.value().at_loader_call};
 }
 

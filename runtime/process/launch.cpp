@@ -155,7 +155,7 @@ Result<Launched> launch(ForkedChild forked) {
   if (!program.ok()) return Error{program.error().message};  // the command is there, /proc is not
   DJ_TRY(ProgramStart start, run_to_start(child.tracee(), program.value()));
   ptrace(PTRACE_SETOPTIONS, child.pid(), 0, PTRACE_O_TRACESYSGOOD);
-  DJ_TRY(Stopped stopped, Stopped::adopt(child.pid()));
+  DJ_TRY(Stopped stopped, Stopped::adopt(child.pid(), start.at_signal));
   return Launched{child.release(), std::move(stopped), std::move(start.scout),
                   start.at_loader_call};
 }

@@ -54,4 +54,11 @@ std::vector<std::string> cached_libraries() {
   return cached_libraries(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
+std::string find_cached_library(const std::string& name) {
+  for (const std::string& path : cached_libraries()) {
+    if (path.ends_with("/" + name)) return path;
+  }
+  return "";
+}
+
 }  // namespace dj

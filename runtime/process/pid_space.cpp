@@ -45,12 +45,15 @@ std::vector<pid_t> numbers_of(pid_t pid) {
   return numbers;
 }
 
+}  // namespace
+
+// The numbers in djtap's own namespace are those by which it knows the process.
 pid_t own_number(pid_t pid) {
+  static const uint64_t djtaps = space_of(getpid());
+  if (djtaps != 0 && space_of(pid) == djtaps) return pid;
   const std::vector<pid_t> numbers = numbers_of(pid);
   return numbers.empty() ? 0 : numbers.back();
 }
-
-}  // namespace
 
 OwnNumbers own_numbers(pid_t pid) {
   OwnNumbers own = {pid, 0, getpgid(pid), getsid(pid)};

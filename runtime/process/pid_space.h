@@ -13,6 +13,8 @@ struct OwnNumbers {
   pid_t pid = 0, ppid = 0, pgrp = 0, sid = 0;  // ppid 0: a process outside
 };
 OwnNumbers own_numbers(pid_t pid);  // pid: by djtap's numbers
+// The first of them alone, which is there sooner.
+pid_t own_number(pid_t pid);
 
 // Returns djtap's number of the process that has the number `own` in the pid namespace of
 // `processes`; 0: there is none.

@@ -111,8 +111,8 @@ uint64_t ended_children_ticks(pid_t pid) {
   return fields.size() < 17 ? 0 : std::stoull(fields[15]) + std::stoull(fields[16]);
 }
 
-// PF_KTHREAD of linux/sched.h, in field 9 of /proc/PID/stat.
-constexpr uint64_t kKernelThread = 0x00200000;
+// PF_KTHREAD and PF_EXITING of linux/sched.h, in field 9 of /proc/PID/stat.
+constexpr uint64_t kKernelThread = 0x00200000, kExiting = 4;
 
 // Takes a number of that base off the front of `text`, and the character behind it.
 bool take_number(std::string_view& text, int base, uint64_t& number) {
@@ -234,6 +234,12 @@ Result<ProcessStatus> read_status(pid_t pid) {
     status.heap_begin = std::stoull(fields[46]);
   }
   return status;
+}
+
+bool is_ending(pid_t tid) {
+  const std::vector<std::string> fields = stat_fields(tid);
+  if (fields.size() < 9 || fields[2] == "Z" || fields[2] == "X") return true;
+  return (std::stoull(fields[8]) & kExiting) != 0;
 }
 
 std::optional<uint64_t> start_time(pid_t pid) {

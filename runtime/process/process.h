@@ -85,6 +85,9 @@ uint64_t processor_ns(pid_t pid);
 
 // Returns the threads of a process that still run (no zombies), ascending.
 std::vector<pid_t> live_threads(pid_t pid);
+// Whether a thread has ended, or is about to (PF_EXITING of linux/sched.h): the kernel lets nobody
+// trace it any more.
+bool is_ending(pid_t tid);
 
 // Returns the number under which /proc shows the process's memory: its own, or that of a thread
 // that still runs after the first one has ended (pthread_exit).

@@ -270,15 +270,18 @@ void give_up(Tracee& tracee, const LoaderStop& loader, const RunningMemory& memo
   static_cast<void>(take_out(tracee, loader, memory, regs.value()).ok());
 }
 
-Status run_loader(Tracee& tracee, const std::string& interpreter, bool has_begun) {
+// Returns by what it has stopped there.
+Result<LoaderStop::Kind> run_loader(Tracee& tracee, const std::string& interpreter,
+                                    bool has_begun) {
   const RunningMemory memory(tracee.pid, O_RDWR);
   if (!memory.is_open()) return os_error("cannot open the program's memory");
   DJ_TRY(LoaderStop loader, find_loader_stop(tracee.pid, interpreter, memory));
   loader.has_begun = has_begun;
   DJ_TRY_DO(write_code(memory, loader.address, loader.patched));
   const Status done = run_to_consistent(tracee, loader, memory);
-  if (!done.ok()) give_up(tracee, loader, memory);
-  return done;
+  if (done.ok()) return loader.kind;
+  give_up(tracee, loader, memory);
+  return done.error();
 }
 
 // A static program sets fs and registers rseq in its first few system calls. The tracee is in the
@@ -335,8 +338,9 @@ Result<ElfFile> executed_program(pid_t pid) {
 Result<ProgramStart> run_to_start(Tracee& tracee, const ElfFile& program, bool is_loading) {
   ProgramStart start;
   if (!program.interpreter.empty()) {
-    DJ_TRY_DO(run_loader(tracee, program.interpreter, is_loading));
+    DJ_TRY(const LoaderStop::Kind kind, run_loader(tracee, program.interpreter, is_loading));
     start.at_loader_call = true;
+    start.at_signal = kind == LoaderStop::Kind::Signal;
   } else if (program.has_tls) {
     DJ_TRY(start.scout, run_static(tracee));
   }

@@ -26,6 +26,7 @@ struct ProgramStart {
   std::optional<Scout> scout;
   // It stands at the call by which its loader says that its objects are there.
   bool at_loader_call = false;
+  bool at_signal = false;  // as Stopped::adopt() has it
 };
 
 // The tracee is in the stop of PTRACE_EVENT_EXEC, or, if is_loading, in a stop of its loader, which

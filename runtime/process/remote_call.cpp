@@ -19,6 +19,7 @@
 #include <utility>
 
 #include "runtime/process/os_error.h"
+#include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
 #include "runtime/process/remote_map.h"
 #include "runtime/process/seccomp_filters.h"
@@ -187,6 +188,47 @@ Result<int64_t> RemoteCall::syscall(long number, std::initializer_list<uint64_t>
   return static_cast<int64_t>(after.rax);
 }
 
+bool RemoteCall::can_chain() const {
+  return home_.has_value() && stopped_->is_fresh() && !stopped_->is_confined(tid_);
+}
+
+// The last call sends the thread a signal that the kernel drops where no handler catches it, and
+// none does before the program has run. A tracer sees it all the same.
+Status RemoteCall::chain(const std::vector<ChainedCall>& calls) {
+  constexpr int kSignal = SIGURG;
+  const auto own = static_cast<uint64_t>(own_number(stopped_->pid()));
+  std::optional<user_regs_struct> first;
+  if (can_chain() && own != 0) {
+    std::vector<ChainedCall> with_end = calls;
+    with_end.push_back({SYS_tgkill, {own, own, kSignal}});
+    const uint64_t mask = ~(uint64_t{1} << (kSignal - 1));
+    first = home_->add_calls(*stopped_, borrowed_, with_end, mask);
+  }
+  if (first) {
+    DJ_TRY_DO(stopped_->set_registers(tid_, *first));
+    return run_to_chains_end(kSignal);
+  }
+  for (const auto& [number, a] : calls)
+    DJ_TRY_DO(syscall(number, {a[0], a[1], a[2], a[3], a[4], a[5]}));
+  return ok_status();
+}
+
+Status RemoteCall::run_to_chains_end(int signal) {
+  constexpr int kMostStops = 64;
+  for (int round = 0; round < kMostStops; round++) {
+    if (trace(PTRACE_CONT, tid_, 0, nullptr) != 0)
+      return os_error("cannot run thread " + std::to_string(tid_));
+    int status = 0;
+    DJ_TRY_DO(stopped_->wait_stop(tid_, &status));
+    DJ_TRY(const user_regs_struct regs, stopped_->registers(tid_));
+    const bool is_at_end = regs.rip == borrowed_.rip + kSyscallBytes && regs.rsp == home_->frame();
+    if (status >> 8 != signal || !is_at_end) continue;
+    stopped_->forget_signal(tid_);
+    return ok_status();
+  }
+  return Error{"thread " + std::to_string(tid_) + " does not get to the end of its system calls"};
+}
+
 // The kernel makes no call then.
 Error RemoteCall::refuse_entry() {
   Result<user_regs_struct> now = stopped_->registers(tid_);
@@ -242,13 +284,16 @@ Status RemoteCall::give_back() {
       return unmapped.error();
     }
   }
-  // Restored in the exit stop, then once round to an event stop: only behind that one does the
-  // kernel look whether the interrupted call has to restart. That stop is asked for first, so that
-  // it looks even if djtap dies in between; signals come after it.
+  // Restored in the stop in which the thread is, then once round to an event stop: only behind that
+  // one does the kernel look whether the interrupted call has to restart. That stop is asked for
+  // first, so that it looks even if djtap dies in between; signals come after it. A program that has
+  // not run and was in no call needs no round.
+  const bool was_in_call = static_cast<int64_t>(saved_.orig_rax) >= 0;
+  const bool goes_round = was_in_call || !stopped->is_fresh();
   DJ_TRY_DO(stopped->set_signal_mask(tid_, saved_mask_));
-  trace(PTRACE_INTERRUPT, tid_, 0, nullptr);
+  if (goes_round) trace(PTRACE_INTERRUPT, tid_, 0, nullptr);
   DJ_TRY_DO(stopped->set_registers(tid_, saved_));
-  DJ_TRY_DO(stopped->to_event_stop(tid_));
+  if (goes_round) DJ_TRY_DO(stopped->to_event_stop(tid_));
   resume_filter();
   return home_.has_value() ? home_->clear(*stopped) : ok_status();
 }

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <initializer_list>
 #include <optional>
+#include <vector>
 
 #include "compiler/base/result.h"
 #include "runtime/process/restore_frame.h"
@@ -39,6 +40,11 @@ class RemoteCall {
   // Like syscall(), but -errno becomes an Error "`what`: ..".
   Result<uint64_t> checked(const char* what, long number,
                            std::initializer_list<uint64_t> arguments);
+  // Makes the calls one after the other, with one stop for all of them. chain() cannot tell what
+  // the kernel returned: the caller checks the calls' effects. Where can_chain() is false, because
+  // the program has run or a filter could kill it, chain() makes each call as syscall() does.
+  Status chain(const std::vector<ChainedCall>& calls);
+  bool can_chain() const;
   // Whether some of the target's memory is locked (mlock, mlockall). The first call finds out:
   // there may be hundreds of mappings to make.
   bool locks_memory();
@@ -54,6 +60,7 @@ class RemoteCall {
   RemoteCall() = default;
   Status prepare(Stopped& stopped);
   Status run_to_syscall_stop();
+  Status run_to_chains_end(int signal);
   Status suspend_filter(pid_t pid);
   void resume_filter();
   Error refuse_entry();

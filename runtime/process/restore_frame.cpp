@@ -10,7 +10,9 @@
 #include <ucontext.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
+#include <utility>
 
 #include "runtime/process/process.h"
 #include "runtime/process/session_processes.h"
@@ -41,14 +43,25 @@ struct Software {
   uint32_t size;
 };
 
-// Bytes of an XSAVE area with these features in the standard format.
-uint64_t area_bytes(uint64_t features) {
-  uint64_t end = kLegacyBytes + kXsaveHeader;
-  for (uint32_t i = 2; i < 63; i++) {
+constexpr uint32_t kMostFeatures = 63;
+
+// Where each feature's part of an XSAVE area ends in the standard format (CPUID leaf 0xd).
+std::array<uint64_t, kMostFeatures> feature_ends() {
+  std::array<uint64_t, kMostFeatures> ends = {};
+  for (uint32_t i = 2; i < kMostFeatures; i++) {
     uint32_t size = 0, offset = 0, c, d;
-    if ((features >> i & 1) != 0 && __get_cpuid_count(0xd, i, &size, &offset, &c, &d) != 0) {
-      end = std::max<uint64_t>(end, uint64_t{offset} + size);
-    }
+    if (__get_cpuid_count(0xd, i, &size, &offset, &c, &d) != 0) ends[i] = uint64_t{offset} + size;
+  }
+  return ends;
+}
+
+// Bytes of an XSAVE area with these features in the standard format. The ends are asked for once:
+// in a virtual machine each CPUID leaves it.
+uint64_t area_bytes(uint64_t features) {
+  static const std::array<uint64_t, kMostFeatures> ends = feature_ends();
+  uint64_t end = kLegacyBytes + kXsaveHeader;
+  for (uint32_t i = 2; i < kMostFeatures; i++) {
+    if ((features >> i & 1) != 0) end = std::max(end, ends[i]);
   }
   return end;
 }
@@ -160,20 +173,23 @@ class GadgetParts {
   std::vector<uint8_t> bytes_;
 };
 
-Gadgets search_gadgets(const Stopped& stopped) {
-  Gadgets found;
+// Code of files comes before other code, which the next process has elsewhere, and the C library
+// before a huge program. Nothing of ours: what a session has left may be unmapped, and by this very
+// system call.
+std::vector<Mapping> code_to_search(const Stopped& stopped) {
   Result<std::vector<Mapping>> maps = read_maps(stopped.pid());
-  if (!maps.ok()) {
-    return found;
-  }
+  if (!maps.ok()) return {};
   std::vector<Mapping> code = maps.take();
-  // Nothing of ours: what a session has left may be unmapped, and by this very system call.
   std::erase_if(code, [](const Mapping& m) {
     return !m.exec || m.path == "[vsyscall]" || is_session_memory(m);
   });
-  std::sort(code.begin(), code.end(), [](const Mapping& a, const Mapping& b) {
-    return a.end - a.begin < b.end - b.begin;  // the C library before a huge program
-  });
+  std::ranges::sort(code, {},
+                    [](const Mapping& m) { return std::pair(m.inode == 0, m.end - m.begin); });
+  return code;
+}
+
+Gadgets search_gadgets(const Stopped& stopped, const std::vector<Mapping>& code) {
+  Gadgets found;
   GadgetParts parts(stopped, code);
   while (parts.next()) {
     const std::vector<uint8_t>& bytes = parts.bytes();
@@ -203,20 +219,53 @@ bool stands_at(const Stopped& stopped, uint64_t address, std::span<const uint8_t
          std::equal(bytes.begin(), bytes.end(), pattern.begin());
 }
 
+// Text changes between two calls, so what was found before is looked at again.
+bool are_there(const Stopped& stopped, const Gadgets& gadgets) {
+  return stands_at(stopped, gadgets.syscall_ret, kSyscallRet) &&
+         stands_at(stopped, gadgets.syscall, std::span(kSyscallRet).first(2)) &&
+         (stands_at(stopped, gadgets.sigreturn, kLong) ||
+          stands_at(stopped, gadgets.sigreturn, kShort));
+}
+
+// GadgetPlace: where in a file a gadget lies, which other processes have mapped, too.
+struct GadgetPlace {
+  uint64_t device = 0, inode = 0, offset = 0;
+};
+
+GadgetPlace place_of(uint64_t gadget, const std::vector<Mapping>& code) {
+  for (const Mapping& m : code) {
+    if (m.begin <= gadget && gadget < m.end)
+      return {m.device, m.inode, m.offset + (gadget - m.begin)};
+  }
+  return {};
+}
+
+// 0: it is not mapped.
+uint64_t gadget_at(const GadgetPlace& place, const std::vector<Mapping>& code) {
+  for (const Mapping& m : code) {
+    const bool is_it = place.inode != 0 && m.inode == place.inode && m.device == place.device;
+    if (is_it && m.offset <= place.offset && place.offset - m.offset < m.end - m.begin)
+      return m.begin + (place.offset - m.offset);
+  }
+  return 0;
+}
+
 }  // namespace
 
-// Text changes between two calls, so what was found before is looked at again.
 Gadgets find_gadgets(const Stopped& stopped) {
   static pid_t pid = 0;
   static Gadgets last;
-  bool usable =
-      pid == stopped.pid() && stands_at(stopped, last.syscall_ret, kSyscallRet) &&
-      stands_at(stopped, last.syscall, std::span(kSyscallRet).first(2)) &&
-      (stands_at(stopped, last.sigreturn, kLong) || stands_at(stopped, last.sigreturn, kShort));
-  if (!usable) {
-    last = search_gadgets(stopped);
-    pid = stopped.pid();
+  static GadgetPlace syscall, syscall_ret, sigreturn;
+  if (pid == stopped.pid() && are_there(stopped, last)) return last;
+  const std::vector<Mapping> code = code_to_search(stopped);
+  last = {gadget_at(syscall, code), gadget_at(syscall_ret, code), gadget_at(sigreturn, code)};
+  if (!are_there(stopped, last)) {
+    last = search_gadgets(stopped, code);
+    syscall = place_of(last.syscall, code);
+    syscall_ret = place_of(last.syscall_ret, code);
+    sigreturn = place_of(last.sigreturn, code);
   }
+  pid = stopped.pid();
   return last;
 }
 
@@ -236,7 +285,9 @@ std::optional<RestoreFrame> RestoreFrame::make(const Stopped& stopped, pid_t tid
   uint64_t area_at = (regs.rsp - kRedZone - area.size()) & ~uint64_t{63};
   RestoreFrame home;
   home.frame_ = (area_at - kFrameBytes) & ~uint64_t{15};
-  home.begin_ = home.frame_ - kScratchBytes;
+  home.begin_ = home.scratch_ = home.frame_ - kScratchBytes;
+  home.area_ = area_at;
+  home.sigreturn_ = gadgets.sigreturn;
   HomeFrame frame = frame_for(at_home(regs), mask, gadgets.sigreturn, area_at);
   std::vector<uint8_t> bytes(area_at + area.size() - home.begin_);
   memcpy(&bytes[kScratchBytes], &frame, kFrameBytes);
@@ -246,6 +297,36 @@ std::optional<RestoreFrame> RestoreFrame::make(const Stopped& stopped, pid_t tid
     return std::nullopt;  // not enough stack
   }
   return home;
+}
+
+// Each frame has the registers with which its call is made; the stack pointer among them leads to
+// the next frame.
+std::optional<user_regs_struct> RestoreFrame::add_calls(const Stopped& stopped,
+                                                        const user_regs_struct& regs,
+                                                        std::span<const ChainedCall> calls,
+                                                        uint64_t last_mask) {
+  constexpr uint64_t kStride = (kFrameBytes + 15) & ~uint64_t{15};
+  const uint64_t begin = begin_ - calls.size() * kStride;
+  std::vector<uint8_t> bytes(begin_ - begin), before(bytes.size());
+  for (size_t i = 0; i < calls.size(); ++i) {
+    const bool is_last = i + 1 == calls.size();
+    const auto& [number, a] = calls[i];
+    user_regs_struct making = regs;
+    making.rax = static_cast<uint64_t>(number);
+    making.rdi = a[0], making.rsi = a[1], making.rdx = a[2];
+    making.r10 = a[3], making.r8 = a[4], making.r9 = a[5];
+    making.rsp = is_last ? frame_ : begin + (i + 1) * kStride;
+    const uint64_t mask = is_last ? last_mask : ~uint64_t{0};
+    const HomeFrame frame = frame_for(making, mask, sigreturn_, area_);
+    memcpy(&bytes[i * kStride], &frame, kFrameBytes);
+  }
+  if (!stopped.read(begin, before).ok() || !stopped.write(begin, bytes).ok()) return std::nullopt;
+  before_.insert(before_.begin(), before.begin(), before.end());
+  begin_ = begin;
+  user_regs_struct first = regs;
+  first.rip = sigreturn_;
+  first.rsp = begin + 8;  // as if returned to
+  return first;
 }
 
 }  // namespace dj

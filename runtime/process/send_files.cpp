@@ -13,7 +13,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -22,6 +25,8 @@
 
 namespace dj {
 namespace {
+
+namespace fs = std::filesystem;
 
 constexpr size_t kMostFiles = 8;
 constexpr int kMostOpen = 1 << 30;  // of numbers of descriptors, sysctl_nr_open_max
@@ -184,7 +189,7 @@ Result<std::vector<uint64_t>> open_there(RemoteCall& call, std::span<const int> 
   std::vector<uint64_t> numbers;
   int64_t number = 0;
   for (size_t i = 0; i < files.size() && is_descriptor(number); i++) {
-    std::string path = fmt::format("/proc/{}/fd/{}", getpid(), files[i]);
+    const std::string path = name_of_file(files[i]);
     const auto* bytes = reinterpret_cast<const uint8_t*>(path.c_str());
     DJ_TRY_DO(call.stopped().write(page, {bytes, path.size() + 1}));
     const uint64_t in_no_folder = static_cast<uint64_t>(AT_FDCWD);
@@ -209,7 +214,7 @@ Status close_run(RemoteCall& call, uint64_t first, uint64_t last) {
 
 }  // namespace
 
-Result<std::vector<uint64_t>> send_files(RemoteCall& call, std::span<const int> files) {
+Result<SentFiles> send_files(RemoteCall& call, std::span<const int> files) {
   CHECK(files.size() <= kMostFiles);
   const MoreFiles more(call.stopped().pid());
   DJ_TRY(const auto ends, make_pair_in(call, more));
@@ -217,10 +222,27 @@ Result<std::vector<uint64_t>> send_files(RemoteCall& call, std::span<const int> 
   Result<std::vector<uint64_t>> numbers =
       taken.ok() ? send_through(call, taken.value(), ends.second, files, more)
                  : open_there(call, files, taken.error());
-  DJ_TRY_DO(
-      close_in(call, {static_cast<uint64_t>(ends.first), static_cast<uint64_t>(ends.second)}));
-  return numbers;
+  std::vector<uint64_t> sockets = {static_cast<uint64_t>(ends.first),
+                                   static_cast<uint64_t>(ends.second)};
+  if (numbers.ok()) return SentFiles{numbers.take(), std::move(sockets)};
+  DJ_TRY_DO(close_in(call, std::move(sockets)));
+  return numbers.error();
 }
+
+std::vector<uint64_t> next_descriptors(int pid, size_t count) {
+  std::error_code error;
+  std::set<uint64_t> open;
+  for (const fs::directory_entry& entry :
+       fs::directory_iterator(fmt::format("/proc/{}/fd", pid), error))
+    open.insert(strtoull(entry.path().filename().c_str(), nullptr, 10));
+  std::vector<uint64_t> next;
+  for (uint64_t number = 0; !error && next.size() < count; ++number) {
+    if (!open.contains(number)) next.push_back(number);
+  }
+  return next;
+}
+
+std::string name_of_file(int fd) { return fmt::format("/proc/{}/fd/{}", getpid(), fd); }
 
 Status close_in(RemoteCall& call, std::vector<uint64_t> numbers) {
   std::ranges::sort(numbers);

@@ -6,6 +6,7 @@
 #pragma once
 #include <cstdint>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -13,11 +14,23 @@
 
 namespace dj {
 
-// Returns the number of each file in the target, where all are close-on-exec; the caller closes
-// them there. The numbers may be wrong: the target's memory holds them. Raises the target's soft
-// limit of open files meanwhile. Fails if the kernel refuses a call or the target's processes
-// interfere.
-Result<std::vector<uint64_t>> send_files(RemoteCall& call, std::span<const int> files);
+// The number of each file in the target, and of the sockets by which they came; all are
+// close-on-exec, and the caller closes all of them there. The numbers may be wrong: the target's
+// memory holds them.
+struct SentFiles {
+  std::vector<uint64_t> files, sockets;
+};
+
+// Raises the target's soft limit of open files meanwhile. Fails if the kernel refuses a call or the
+// target's processes interfere; nothing is left to close then.
+Result<SentFiles> send_files(RemoteCall& call, std::span<const int> files);
+// The numbers that a target which is_fresh() gets for the next `count` descriptors that it opens,
+// by what it has open now. Empty: not known.
+std::vector<uint64_t> next_descriptors(int pid, size_t count);
+// The name by which a target that may look at djtap can open one of djtap's files, if /proc is
+// there what it is here.
+std::string name_of_file(int fd);
+
 // Closes these numbers in the target. Numbers that are no descriptors there are left out.
 Status close_in(RemoteCall& call, std::vector<uint64_t> numbers);
 

@@ -4,8 +4,10 @@
 
 #include <dirent.h>
 #include <fmt/format.h>
+#include <linux/kcmp.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -14,6 +16,7 @@
 #include <string>
 #include <utility>
 
+#include "runtime/process/map_query.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/tracer.h"
 
@@ -64,6 +67,11 @@ bool has_memory(pid_t pid, uint64_t inode) {
   return maps.ok() && shares_memory(maps.value(), inode);
 }
 
+bool has_memory_at(pid_t pid, uint64_t inode, uint64_t address) {
+  const Result<std::optional<Mapping>> found = MapFinder(pid).at(address);
+  return found.ok() && found.value() && shares_memory({*found.value()}, inode);
+}
+
 bool has_session_memory(pid_t pid) {
   const Result<std::vector<Mapping>> maps = read_maps(pid);
   return maps.ok() && std::ranges::any_of(maps.value(), is_session_memory);
@@ -90,6 +98,15 @@ std::set<uint64_t> mapped_session_files() {
     }
   }
   return files;
+}
+
+bool shares_parents_memory(pid_t pid) {
+  const pid_t parent = parent_of(pid);
+  if (parent <= 0) return false;
+  const long order = syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0);
+  if (order >= 0) return order == 0;
+  const Result<ProcessStatus> status = read_status(parent);
+  return status.ok() && status.value().state == 'D';
 }
 
 namespace {

@@ -20,6 +20,8 @@ bool is_session_memory(const Mapping& mapping);
 
 // Whether a process has this file of a session mapped. False also if djtap may not read its maps.
 bool has_memory(pid_t pid, uint64_t inode);
+// The same, where the process would have it mapped at `address`.
+bool has_memory_at(pid_t pid, uint64_t inode, uint64_t address);
 
 // Returns the processes that have this file of a session mapped, if djtap may read their maps;
 // without djtap itself and zombies.
@@ -42,6 +44,10 @@ std::vector<pid_t> all_processes();
 pid_t parent_of(pid_t pid);  // 0: there is no such process
 // The process of a thread; 0: there is no such thread, or it has ended.
 pid_t process_of(pid_t tid);
+
+// Whether a process and its parent have the same memory, not a copy of it: a vfork child, or one of
+// CLONE_VM. Where the kernel does not compare memories (kcmp(2)), those of whose parent waits.
+bool shares_parents_memory(pid_t pid);
 
 // Whether `pid` descends from `target`, or has memory of a session of this djtap mapped. False
 // where it has ended, or is no process.

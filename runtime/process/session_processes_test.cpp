@@ -54,5 +54,27 @@ TEST(SessionProcesses, ChildOfOneThatEndsBeforeItIsActedOnIsFound) {
   EXPECT_TRUE(failures.empty());
 }
 
+TEST(SessionProcesses, VforkChildSharesItsParentsMemoryAndAForkDoesNot) {
+  int told[2] = {};
+  ASSERT_EQ(pipe(told), 0);
+  const pid_t parent = fork();
+  if (parent == 0) {
+    alarm(10);
+    if (vfork() == 0) {
+      const pid_t own = getpid();
+      static_cast<void>(write(told[1], &own, sizeof own));
+      pause();
+    }
+    _exit(0);
+  }
+  pid_t child = 0;
+  ASSERT_EQ(read(told[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
+  EXPECT_TRUE(shares_parents_memory(child));
+  EXPECT_FALSE(shares_parents_memory(parent));
+  kill(child, SIGKILL);
+  EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
+  EXPECT_FALSE(shares_parents_memory(child));
+}
+
 }  // namespace
 }  // namespace dj

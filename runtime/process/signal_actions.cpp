@@ -7,6 +7,8 @@
 
 #include <fstream>
 #include <functional>
+#include <optional>
+#include <string>
 
 namespace dj {
 namespace {
@@ -64,14 +66,38 @@ uint64_t caught_signals(const Stopped& stopped) {
   return stopped.is_fresh() ? 0 : caught_signals(stopped.pid());
 }
 
-uint64_t caught_signals(pid_t pid) {
+namespace {
+
+// A line of /proc/PID/status that has a set of signals.
+std::optional<uint64_t> signal_set(pid_t pid, const std::string& key) {
   std::ifstream in("/proc/" + std::to_string(pid) + "/status");
   for (std::string line; std::getline(in, line);) {
-    if (line.starts_with("SigCgt:")) {
-      return std::stoull(line.substr(7), nullptr, 16);
-    }
+    if (line.starts_with(key)) return std::stoull(line.substr(key.size()), nullptr, 16);
   }
-  return ~uint64_t{0};
+  return std::nullopt;
+}
+
+}  // namespace
+
+uint64_t caught_signals(pid_t pid) { return signal_set(pid, "SigCgt:").value_or(~uint64_t{0}); }
+
+std::optional<abi::AppAction> action_at_begin(pid_t pid, int signal) {
+  const std::optional<uint64_t> ignored = signal_set(pid, "SigIgn:");
+  if (!ignored) return std::nullopt;
+  const bool is_ignored = (*ignored >> (signal - 1) & 1) != 0;
+  return abi::AppAction{reinterpret_cast<uint64_t>(is_ignored ? SIG_IGN : SIG_DFL), 0, 0, 0};
+}
+
+// The kernel tells no results of a chain's calls.
+bool set_action_at_begin(RemoteCall& call, int signal, const abi::AppAction& action) {
+  const Result<uint64_t> page = call.scratch();
+  const std::span bytes(reinterpret_cast<const uint8_t*>(&action), sizeof action);
+  if (!call.can_chain() || !page.ok() || !call.stopped().write(page.value(), bytes).ok())
+    return false;
+  const auto number = static_cast<uint64_t>(signal);
+  if (!call.chain({{SYS_rt_sigaction, {number, page.value(), 0, kMaskBytes}}}).ok()) return false;
+  const std::optional<uint64_t> caught = signal_set(call.stopped().pid(), "SigCgt:");
+  return caught && (*caught >> (signal - 1) & 1) != 0;
 }
 
 // Gates are given away before the target finds the table: from then on the agent's hook gives away

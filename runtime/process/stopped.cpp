@@ -32,8 +32,9 @@ namespace {
 
 constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
 constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that waits for a processor
-constexpr int kEventStop = 128;                         // PTRACE_EVENT_STOP
-constexpr int kMostStops = 16;  // of one thread, until it gets to the one that is awaited
+constexpr uint64_t kSpinNs = 1'000'000;  // mostly a thread stops sooner than djtap would wake
+constexpr int kEventStop = 128;          // PTRACE_EVENT_STOP
+constexpr int kMostStops = 16;           // of one thread, until it gets to the one that is awaited
 
 const void* as_data(uint64_t value) { return reinterpret_cast<const void*>(value); }
 
@@ -79,27 +80,31 @@ bool has_pending_trap(pid_t tid) {
 
 }  // namespace
 
-Result<Stopped> Stopped::stop(pid_t pid) {
+Result<Stopped> Stopped::stop(pid_t pid) { return stop_within(pid, kStopTimeoutNs); }
+
+Result<Stopped> Stopped::stop_within(pid_t pid, uint64_t patience_ns) {
   DJ_TRY_DO(check_traceable_or_late(pid));
   Stopped stopped;
   stopped.pid_ = pid;
-  DJ_TRY_DO(stopped.stop_others());
+  DJ_TRY_DO(stopped.stop_others_within(patience_ns));
   DJ_TRY_DO(stopped.open_memory());
   return stopped;
 }
 
-Status Stopped::stop_others() {
+Status Stopped::stop_others() { return stop_others_within(kStopTimeoutNs); }
+
+Status Stopped::stop_others_within(uint64_t patience_ns) {
   if (begin_ns_ == 0) {
     begin_ns_ = now_ns();
   }
-  DJ_TRY_DO(seize_new_threads(nullptr));
+  DJ_TRY_DO(seize_new_threads(nullptr, patience_ns));
   const uint64_t deadline = now_ns() + kStopTimeoutNs;
   while (!threads_.empty() && others_of(pid_, threads_.count(pid_) != 0, threads_.size()) > 0) {
     if (now_ns() > deadline) {
       return Error{"process " + std::to_string(pid_) +
                    " starts threads faster than they can be stopped"};
     }
-    DJ_TRY_DO(seize_new_threads(nullptr));
+    DJ_TRY_DO(seize_new_threads(nullptr, patience_ns));
   }
   return threads_.empty()
              ? Status(Error{"process " + std::to_string(pid_) + " has ended", Fail::TargetGone})
@@ -114,7 +119,7 @@ Result<Stopped> Stopped::stop_one(pid_t pid) {
   std::vector<pid_t> threads = live_threads(pid);
   for (pid_t tid : threads) {
     if (stopped.threads_.empty()) {
-      DJ_TRY_DO(stopped.seize_new_threads(&tid));
+      DJ_TRY_DO(stopped.seize_new_threads(&tid, kStopTimeoutNs));
     }
   }
   if (stopped.threads_.empty()) {
@@ -152,13 +157,14 @@ void Stopped::expect(pid_t pid, pid_t tid) {
   trace(PTRACE_CONT, tid, 0, nullptr);
 }
 
-Result<Stopped> Stopped::adopt(pid_t pid) {
+Result<Stopped> Stopped::adopt(pid_t pid, bool at_signal) {
   Stopped stopped;
   stopped.pid_ = pid;
   stopped.begin_ns_ = now_ns();
   stopped.threads_[pid] = {};
   stopped.is_fresh_ = true;
-  DJ_TRY_DO(stopped.to_event_stop(pid));
+  stopped.threads_[pid].stands = at_signal;
+  if (!at_signal) DJ_TRY_DO(stopped.to_event_stop(pid));
   DJ_TRY_DO(stopped.open_memory());
   return stopped;
 }
@@ -173,7 +179,7 @@ Stopped::Stopped(Stopped&& other) noexcept
 
 Stopped::~Stopped() { release(); }
 
-Status Stopped::seize_new_threads(const pid_t* only) {
+Status Stopped::seize_new_threads(const pid_t* only, uint64_t patience_ns) {
   std::vector<pid_t> fresh;
   for (pid_t tid : live_threads(pid_)) {
     const auto known = threads_.find(tid);
@@ -189,7 +195,7 @@ Status Stopped::seize_new_threads(const pid_t* only) {
   }
   for (pid_t tid : fresh) {
     int status = 0;
-    Status stopped = wait_stop(tid, &status);
+    Status stopped = wait_stop(tid, &status, patience_ns);
     if (!stopped.ok() && stopped.error().kind != Fail::TargetGone) {
       return stopped.error();
     }
@@ -203,14 +209,8 @@ Status Stopped::seize(pid_t tid, bool* gone) {
   const bool is_ours =
       late_threads.erase(tid) != 0 && number == EPERM;  // it has been seized before
   if (!seized && !is_ours) {
-    std::vector<pid_t> alive = live_threads(pid_);
-    *gone = true;
-    for (pid_t other : alive) {
-      *gone = *gone && other != tid;
-    }
-    if (*gone) {
-      return ok_status();
-    }
+    *gone = is_ending(tid);
+    if (*gone) return ok_status();
     return os_error(
         "cannot trace thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
             " (see ptrace(2): another user's process, capabilities, or kernel.yama.ptrace_scope)",
@@ -221,12 +221,14 @@ Status Stopped::seize(pid_t tid, bool* gone) {
   return ok_status();
 }
 
-Status Stopped::wait_stop(pid_t tid, int* status) {
+Status Stopped::wait_stop(pid_t tid, int* status) { return wait_stop(tid, status, kStopTimeoutNs); }
+
+Status Stopped::wait_stop(pid_t tid, int* status, uint64_t patience_ns) {
   const uint64_t begin = now_ns();
-  uint64_t deadline = begin + kStopTimeoutNs;
+  uint64_t deadline = begin + patience_ns;
   threads_[tid].stands = false;
   threads_[tid].registers.reset();
-  for (int round = 0;; round++) {
+  for (;;) {
     pid_t got = wait_thread(tid, pid_, status);
     if (got == tid && WIFSTOPPED(*status)) {
       break;
@@ -242,7 +244,7 @@ Status Stopped::wait_stop(pid_t tid, int* status) {
       return Error{"thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
                    " does not stop (it may wait in vfork for a child, or in a device)"};
     }
-    if (round < 20) {
+    if (now_ns() - begin < kSpinNs) {
       sched_yield();
     } else {
       usleep(50);
@@ -373,6 +375,12 @@ Status Stopped::take_back_trap(pid_t tid, uint64_t new_rip) {
   return set_registers(tid, regs);
 }
 
+void Stopped::forget_signal(pid_t tid) {
+  Thread& thread = threads_[tid];
+  thread.held.pop_back();
+  thread.at_signal_stop = false;
+}
+
 // A held signal is delivered by detaching from its delivery stop. If the thread has left that stop,
 // the signal is sent once more, to get back into one; what arrives there is given the siginfo of
 // the first. Who does not stand cannot be let go of yet.
@@ -431,18 +439,26 @@ bool Stopped::is_confined(pid_t tid) const {
 }
 
 void Stopped::release_others(pid_t keep) {
-  for (auto& [tid, thread] : threads_) thread.is_confined.reset();
-  const bool alone = threads_.size() == 1;
   std::vector<pid_t> tids = threads();
-  std::reverse(tids.begin(), tids.end());  // the first thread ends behind all others
-  for (pid_t tid : tids) {
-    if (tid != keep && threads_.count(tid) != 0) {
-      detach(tid, threads_[tid]);
-      threads_.erase(tid);
-    }
-  }
-  if (!alone) {
-    end_pause();
+  const bool alone = tids.size() == 1;
+  std::erase(tids, keep);
+  release(tids);
+  if (!alone) end_pause();
+}
+
+void Stopped::release_these(const std::vector<pid_t>& tids) {
+  release(tids);
+  end_pause();
+}
+
+// Ascending.
+void Stopped::release(const std::vector<pid_t>& tids) {
+  for (auto& [tid, thread] : threads_) thread.is_confined.reset();
+  for (auto tid = tids.rbegin(); tid != tids.rend(); ++tid) {  // the first ends behind all others
+    const auto thread = threads_.find(*tid);
+    if (thread == threads_.end()) continue;
+    detach(*tid, thread->second);
+    threads_.erase(*tid);
   }
 }
 

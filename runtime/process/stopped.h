@@ -30,6 +30,8 @@ class Stopped final : public TextMemory {
   // for its child), or within a minute if it waits for a processor. Such a late thread stops as
   // soon as it can.
   static Result<Stopped> stop(pid_t pid);
+  // The same with less patience than two seconds.
+  static Result<Stopped> stop_within(pid_t pid, uint64_t patience_ns);
   // Stops one thread of `pid`, which is enough to act in the process; the others run on.
   static Result<Stopped> stop_one(pid_t pid);
   // Stops thread `tid` alone, for a short look; memory cannot be read and written.
@@ -42,8 +44,9 @@ class Stopped final : public TextMemory {
   // there until the next stop() of the process, which takes it over.
   static void expect(pid_t pid, pid_t tid);
   // Takes over the only thread of a process that this thread of djtap has seized and that is in a
-  // ptrace-stop (launch.cpp). The process is_fresh().
-  static Result<Stopped> adopt(pid_t pid);
+  // ptrace-stop (launch.cpp). The process is_fresh(). at_signal: in the delivery of a signal that
+  // the program is not to see, and in no system call.
+  static Result<Stopped> adopt(pid_t pid, bool at_signal);
   Stopped(Stopped&& other) noexcept;
   Stopped& operator=(Stopped&&) = delete;
   ~Stopped();  // release()
@@ -84,9 +87,13 @@ class Stopped final : public TextMemory {
   Status take_back_traps(Ours ours);
 
   // release_others() lets all threads but `keep` go on; stop_others() stops them all again. The
-  // time between is no pause, unless `keep` is the only thread.
+  // time between is no pause, unless `keep` is the only thread. stop_others_within(): with less
+  // patience than two seconds.
   void release_others(pid_t keep);
   Status stop_others();
+  Status stop_others_within(uint64_t patience_ns);
+  // Lets these threads go on, ascending, while the others stand; stop_others() stops them again.
+  void release_these(const std::vector<pid_t>& tids);
   // Lets all threads go on; the destructor calls it. Afterwards call only pause_ns().
   void release();
   // Returns the nanoseconds for which all threads stood, until now or until release().
@@ -104,16 +111,19 @@ class Stopped final : public TextMemory {
   };
   Stopped() = default;
   // Seizes all threads that do not stand yet, or `only` alone.
-  Status seize_new_threads(const pid_t* only);
+  Status seize_new_threads(const pid_t* only, uint64_t patience_ns);
   void end_pause();
+  void release(const std::vector<pid_t>& tids);
   Status seize(pid_t tid, bool* gone);
   Status open_memory();
-  // Waits for the thread's next stop; *status is its wait status. Forgets a thread that ended
-  // (TargetGone).
+  // Waits for the thread's next stop, two seconds or as told; *status is its wait status. Forgets a
+  // thread that ended (TargetGone).
   Status wait_stop(pid_t tid, int* status);
+  Status wait_stop(pid_t tid, int* status, uint64_t patience_ns);
   Status to_event_stop(
       pid_t tid);  // from any stop to one behind which an interrupted call restarts
   Status take_back_trap(pid_t tid, uint64_t new_rip);
+  void forget_signal(pid_t tid);  // in whose delivery the thread has stopped just now
   void repair_interrupted(pid_t tid);
   void detach(pid_t tid, Thread& thread);
   void bury(pid_t tid) const;

@@ -3,6 +3,7 @@
 #include "runtime/process/waiting_thread.h"
 
 #include <fmt/format.h>
+#include <sched.h>
 #include <sys/syscall.h>
 
 #include <cstdlib>
@@ -22,12 +23,16 @@ namespace fs = std::filesystem;
 
 enum class Waits : uint8_t { Here, NotYet, NotHere, Unknown };
 
+// A wait that a stop has interrupted goes on as another call, with the same arguments
+// (restart_syscall(2)).
+bool is_wait(long number) { return number == SYS_futex || number == SYS_restart_syscall; }
+
 Waits where_waits(int tid, uint64_t word) {
   std::ifstream file(fmt::format("/proc/{}/syscall", tid));
   std::string number, address;
   if (!(file >> number)) return start_time(tid) ? Waits::Unknown : Waits::NotHere;
   if (number == "running") return Waits::NotYet;
-  if (number != std::to_string(SYS_futex) || !(file >> address)) return Waits::NotHere;
+  if (!is_wait(atol(number.c_str())) || !(file >> address)) return Waits::NotHere;
   return strtoull(address.c_str(), nullptr, 16) == word ? Waits::Here : Waits::NotHere;
 }
 
@@ -46,13 +51,16 @@ int search(uint64_t word, int own, uint64_t inode) {
 }  // namespace
 
 int find_waiting_thread(uint64_t word, int own, uint64_t inode, int likely) {
-  constexpr int kRounds = 20, kSearches = 3;
+  constexpr int kAwake = 10, kRounds = kAwake + 20, kSearches = 3;
   constexpr timespec kMoment = {0, 100'000};
-  // It has rung before it waits.
+  // It has rung before it waits: a moment before, mostly.
   for (int i = 0; i < kRounds && likely > 0; ++i) {
     const Waits waits = where_waits(likely, word);
     if (waits == Waits::Here || waits == Waits::Unknown) return likely;
-    nanosleep(&kMoment, nullptr);
+    if (i < kAwake)
+      sched_yield();
+    else
+      nanosleep(&kMoment, nullptr);
   }
   for (int i = 0; i < kSearches; ++i) {
     if (const int found = search(word, own, inode); found != 0) return found;

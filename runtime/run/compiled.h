@@ -25,10 +25,10 @@ struct TypeHelpers {
 
 // Additions holds what djtap adds to the checked script, and what it remembers of that.
 struct Additions {
-  size_t shown_globals = 0;  // the script's own; those that djtap adds follow them
-  TimedProbes timed;         // with -t
+  TimedProbes timed;  // with -t
   std::vector<Arming> armings;
-  bool follows_calls = false;  // --calls: return probes have a probe at the entry, too
+  std::vector<std::vector<bool>> doubles;  // DoubleTargets of the script
+  bool follows_calls = false;              // --calls: return probes have a probe at the entry, too
 };
 
 // The members stand in the order in which the stages fill them.

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <span>
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
@@ -42,7 +43,10 @@ TargetFiles files_of(const DlopenedObjects& objects, const Compiled& compiled) {
 
 // One that ends meanwhile is no error.
 void DlopenWatch::look() {
-  for (size_t i = 0; i < session_.targets().size(); ++i) look(*session_.targets()[i]);
+  const Targets& targets = session_.targets();
+  for (size_t i = 0; i < targets.size(); ++i) {
+    if (targets.size() == 1 || !targets[i]->has_ended()) look(*targets[i]);
+  }
 }
 
 void DlopenWatch::look(Target& target) {
@@ -70,6 +74,7 @@ Status DlopenWatch::probe_new_objects(Target& target) {
   DJ_TRY(DlopenedObjects objects, std::move(found));
   target.know(objects);
   name_stacks(target, objects);
+  joined_.note_opened(std::span(objects.modules).subspan(objects.first_new));
   if (objects.first_new == objects.modules.size() || !target.why_over().empty()) return ok_status();
   Diags silent;  // points that mean nothing here were reported when the session began, if at all
   Plan plan =
@@ -85,6 +90,7 @@ void DlopenWatch::name_stacks(const Target& target, const DlopenedObjects& objec
   if (stacks == nullptr) return;
   const Status done = stacks->follow(objects.modules, session_.stack_room(target));
   if (!done.ok()) report_undone(done.error().message);
+  if (&target != session_.target()) compiled_.stacks->add_elsewhere(objects.modules);
 }
 
 Status DlopenWatch::arm(Target& target, const DlopenedObjects& objects, Plan plan) {

@@ -26,12 +26,17 @@ std::map<int64_t, int64_t> numbers_in_handlers(const std::vector<int>& pids) {
 
 }  // namespace
 
-void expand(const ScriptChoices& choices, const TargetChoices& target, ast::Script& script,
-            Sources& sources, Diags& diags) {
+void expand_added(const TargetChoices& target, const ScriptChoices& choices, ast::Script& script,
+                  Sources& sources, Diags& diags) {
   expand_aliases(script, points_meant, diags);
   if (diags.ok()) expand_latency(script, sources, diags);
   if (diags.ok()) limit_to_processes(script, numbers_in_handlers(target.pids));
   if (diags.ok()) add_script_words(script, choices.arguments, sources, diags);
+}
+
+void expand(const ScriptChoices& choices, const TargetChoices& target, ast::Script& script,
+            Sources& sources, Diags& diags) {
+  expand_added(target, choices, script, sources, diags);
   // Last, as names of the arguments, argc and argv_1, and of tapsets can be set, too.
   if (diags.ok()) set_globals(script, choices.settings, sources, diags);
 }

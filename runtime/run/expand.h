@@ -13,5 +13,8 @@ namespace dj {
 // Call it behind TapsetLibrary::complete(). Stops at the first step with errors.
 void expand(const ScriptChoices& choices, const TargetChoices& target, ast::Script& script,
             Sources& sources, Diags& diags);
+// The same for probes that are added to a script that has its values: `script` has no others.
+void expand_added(const TargetChoices& target, const ScriptChoices& choices, ast::Script& script,
+                  Sources& sources, Diags& diags);
 
 }  // namespace dj

@@ -19,6 +19,7 @@
 #include "compiler/stages/debug_servers.h"
 #include "runtime/output/messages.h"
 #include "runtime/output/progress.h"
+#include "runtime/process/loader_cache.h"
 #include "runtime/run/target.h"
 
 namespace dj {
@@ -65,7 +66,6 @@ std::optional<Plan> find_kept(const ModuleCodes& codes, const std::string& name,
 }  // namespace
 
 void add_own(const ReportChoices& report, Compiled& compiled) {
-  compiled.own.shown_globals = compiled.program.globals.size();
   compiled.own.follows_calls = report.calls;
   if (report.times) compiled.own.timed = time_probes(compiled.program, report.by_process);
   compiled.own.armings = add_arming_tests(compiled.program);
@@ -78,6 +78,7 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
   TargetFiles files = target_files(target, compiled.types.printers);
   files.compile_headers = compiled.types.compile_headers;
   files.may_execute = target.follows_execs || target.is_everywhere;
+  files.find_library = find_cached_library;
   const bool keeps = codes.file_cache().keeps();
   const bool asks = may_ask_debug_servers();
   const bool follows_calls = compiled.own.follows_calls;
@@ -106,9 +107,16 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
   return std::move(*plan);
 }
 
+// What is added is armed as in a process that joins.
+void await_additions(const FoundTarget& target, Plan& plan) {
+  plan.awaits_additions = target.process.has_value();
+  plan.awaits_processes = plan.awaits_processes || plan.awaits_additions;
+}
+
 bool settle_types(const ast::Script& script, bool strict, const Sources& sources,
                   const ReportChoices& report, Compiled& compiled) {
-  DoubleTargets doubles = settle_doubles(compiled.program, compiled.plan);
+  const DoubleTargets& doubles = compiled.own.doubles =
+      settle_doubles(compiled.program, compiled.plan);
   if (!doubles.empty()) {
     Diags diags;  // warnings were printed the first time
     compiled.program = check(script, {strict, doubles}, diags);

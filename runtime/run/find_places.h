@@ -21,6 +21,9 @@ void add_own(const ReportChoices& report, Compiled& compiled);
 Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& codes, Diags& diags,
                  StageClock& clock);
 
+// Makes the session have room for probes that are added while it runs.
+void await_additions(const FoundTarget& target, Plan& plan);
+
 // Takes over which target variables are doubles and pointers; djtap knows that behind
 // find_places(). If some are doubles, checks `script` once more with that. False: the script does
 // something that doubles do not allow, and settle_types() has told it. strict: CheckOptions's.

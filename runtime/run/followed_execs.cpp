@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 #include <linux/futex.h>
+#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -67,16 +68,17 @@ void FollowedExecs::answer(uint32_t wish, abi::ExecState state) const {
 // it is not.
 int FollowedExecs::thread_of(uint32_t number, const abi::ExecWish& wish) const {
   const int own = static_cast<int>(wish.tid);
+  const uint64_t word = session_.words().exec_wish_at(number);
   int likely = 0;
   std::set<int> seen;
   for (const auto& target : session_.targets()) {
     const int tid = number_seen(own, target->pid());
-    if (tid > 0 && seen.insert(tid).second && has_memory(tid, data_)) {
+    if (tid > 0 && seen.insert(tid).second && has_memory_at(tid, data_, word)) {
       likely = tid;
       break;
     }
   }
-  return find_waiting_thread(session_.words().exec_wish_at(number), own, data_, likely);
+  return find_waiting_thread(word, own, data_, likely);
 }
 
 // The target chooses the names, so their number has a limit.
@@ -134,9 +136,12 @@ void FollowedExecs::look_at_gate() {
       warn_of_refused(opener.empty() ? fmt::format("the program of process {}", tid) : opener,
                       traced.error().message);
   }
-  const uint32_t missed = gate->take_missed();
-  if (missed > 0)
-    warn_of_refused(counted(missed, "program"), "djtap was too busy to follow in time");
+  warn_of_missed(gate->take_missed());
+}
+
+void FollowedExecs::warn_of_missed(uint64_t programs) {
+  if (programs > 0)
+    warn_of_refused(counted(programs, "program"), "djtap was too busy to follow in time");
 }
 
 Status FollowedExecs::trace(int tid) {
@@ -164,6 +169,9 @@ void FollowedExecs::look() {
     if (wish.state == abi::kExecAsks || wish.state == abi::kExecLeaves) follow(i, wish);
     if (wish.state == abi::kExecFailed) let_go(i);
   }
+  const uint64_t missed = words.missed_execs();
+  if (missed > missed_) warn_of_missed(missed - missed_);
+  missed_ = missed;
 }
 
 void FollowedExecs::take_in(Traced& traced) {
@@ -200,15 +208,22 @@ bool FollowedExecs::is_done(Traced& traced) {
   return true;
 }
 
-// An exec takes some 200 microseconds from the answer on: the next round would come later.
+// An exec takes some 200 microseconds from the answer on: djtap would sleep longer than that.
 bool FollowedExecs::poll() {
-  constexpr int kRounds = 60;
-  constexpr timespec kMoment = {0, 30'000};
+  constexpr uint64_t kAwakeNs = 1'000'000;
+  constexpr int kMostNaps = 60;
+  constexpr timespec kNap = {0, 30'000};
   look();
-  for (int i = 0; i < kRounds && !traced_.empty(); ++i) {
+  const uint64_t begin = now_ns();
+  for (int naps = 0; naps < kMostNaps && !traced_.empty();) {
     std::erase_if(traced_, [this](Traced& traced) { return is_done(traced); });
     if (traced_.empty()) break;
-    nanosleep(&kMoment, nullptr);
+    if (now_ns() - begin < kAwakeNs) {
+      sched_yield();
+    } else {
+      nanosleep(&kNap, nullptr);
+      ++naps;
+    }
     look();
   }
   return !traced_.empty();

@@ -65,6 +65,7 @@ class FollowedExecs {
   void take_in(Traced& traced);
   int thread_of(uint32_t number, const abi::ExecWish& wish) const;
   void warn_of_refused(const std::string& program, const std::string& why);
+  void warn_of_missed(uint64_t programs);
 
   Session& session_;
   JoinedProcesses& joined_;
@@ -74,6 +75,7 @@ class FollowedExecs {
   std::list<Traced> traced_;
   std::set<int> followed_;
   std::set<std::string> told_;
+  uint64_t missed_ = 0;  // programs that were executed without an answer, as told
 };
 
 }  // namespace dj

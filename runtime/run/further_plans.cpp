@@ -2,10 +2,15 @@
 // The stages from a resolved plan to its detours, once more.
 #include "runtime/run/further_plans.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
+#include "compiler/base/printable.h"
+#include "compiler/resolve/double_targets.h"
 #include "compiler/stages/result_use.h"
+#include "runtime/output/messages.h"
 #include "runtime/patch/patch_cache.h"
 #include "runtime/patch/tail_calls.h"
 #include "runtime/run/handler_cache.h"
@@ -13,9 +18,21 @@
 
 namespace dj {
 
+// The script has been checked for the first plan's types.
+void FurtherPlans::settle(Plan& plan) {
+  for (const std::string& name : follow_doubles(compiled_.program, compiled_.own.doubles, plan)) {
+    if (told_.insert(name).second)
+      report_undone(
+          fmt::format("{} is a number with a fraction in what was executed or opened "
+                      "later, and the script takes it for a whole one: it is cut",
+                      printable(name)));
+  }
+}
+
 // The rows of the plan's own host probes come behind its sites, and no event names them.
 Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedModule>& modules,
                                           bool has_rseq) {
+  settle(plan);
   const Plan& first = compiled_.plan;
   plan.first_site =
       static_cast<SiteId>(first.sites.size() + first.host_probes.size() + first.dlopened.size());
@@ -62,7 +79,7 @@ void FurtherPlans::remember(const FurtherPlan& further) {
   Plan& first = compiled_.plan;
   const Plan& plan = further.plan;
   first.dlopened.insert(first.dlopened.end(), plan.sites.begin(), plan.sites.end());
-  first.dlopened.resize(first.dlopened.size() + plan.host_probes.size());
+  for (const HostProbe& host : plan.host_probes) first.dlopened.emplace_back().function = host.text;
   next_handler_ += static_cast<HandlerId>(plan.handlers.size());
   const std::vector<std::optional<ProbeId>> calls = probes_of_calls(plan);
   first.dlopened_calls.insert(first.dlopened_calls.end(), calls.begin(), calls.end());

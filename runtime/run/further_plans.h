@@ -3,6 +3,8 @@
 // later, and programs of further processes. It gives each plan numbers of its own for sites and
 // handlers, by which djtap tells where an event comes from.
 #pragma once
+#include <set>
+#include <string>
 #include <vector>
 
 #include "compiler/resolve/resolve.h"
@@ -47,11 +49,13 @@ class FurtherPlans {
   Session& session() { return session_; }
 
  private:
+  void settle(Plan& plan);
   void remember(const FurtherPlan& further);
   Compiled& compiled_;
   ModuleCodes& codes_;
   Session& session_;
   HandlerId next_handler_ = 0;
+  std::set<std::string> told_;  // names of values that are cut
 };
 
 }  // namespace dj

@@ -20,8 +20,9 @@ HostProbes::HostProbes(Session& session, const Plan& plan, int pid)
 }
 
 bool HostProbes::has(HostProbe::When when) const {
-  return std::any_of(plan_.host_probes.begin(), plan_.host_probes.end(),
-                     [when](const HostProbe& probe) { return probe.when == when; });
+  const auto is_it = [when](const HostProbe& probe) { return probe.when == when; };
+  return std::ranges::any_of(plan_.host_probes, is_it) ||
+         std::ranges::any_of(plan_.added_hosts, is_it);
 }
 
 namespace {
@@ -34,13 +35,18 @@ bool means(const HostProbe& probe, const TargetTask* task) {
 }  // namespace
 
 // Where one of them calls exit(), only those of the end still fire.
-void HostProbes::run(HostProbe::When when, const TargetTask* task) {
+void HostProbes::run_these(Probes probes, HostProbe::When when, const TargetTask* task) {
   using When = HostProbe::When;
   const bool at_end = when == When::End || when == When::Error || when == When::ProcessEnd;
-  for (const HostProbe& probe : plan_.host_probes) {
+  for (const HostProbe& probe : probes) {
     if (!at_end && session_.words().exit_requested()) return;
     if (probe.when == when && means(probe, task)) session_.run_host(probe.handler);
   }
+}
+
+void HostProbes::run(HostProbe::When when, const TargetTask* task) {
+  run_these(plan_.host_probes, when, task);
+  run_these(plan_.added_hosts, when, task);
 }
 
 // In these, the current process is `task`.
@@ -62,6 +68,25 @@ void HostProbes::run_first() {
   if (task_) run_for(*task_, HostProbe::When::ProcessBegin);
   if (!has(HostProbe::When::Oneshot)) return;
   run(HostProbe::When::Oneshot);
+  session_.words().request_exit();
+}
+
+void HostProbes::run_added(size_t first, const std::vector<int>& pids) {
+  using When = HostProbe::When;
+  const Probes added = Probes(plan_.added_hosts).subspan(first);
+  run_these(added, When::Begin);
+  if (!children_ && task_ && has(When::ProcessEnd)) children_.emplace(*task_);
+  abi::ThreadTable& own = *abi::thread_table_of(&session_.header());
+  for (const int pid : pids) {
+    const TargetTask task(pid);
+    if (children_ && task_ && task_->pid() != pid) children_->joins(task);
+    own.task = task.address();
+    run_these(added, When::ProcessBegin, &task);
+    own.task = 0;
+  }
+  const auto is_oneshot = [](const HostProbe& probe) { return probe.when == When::Oneshot; };
+  if (std::ranges::none_of(added, is_oneshot)) return;
+  run_these(added, When::Oneshot);
   session_.words().request_exit();
 }
 

@@ -5,6 +5,8 @@
 #pragma once
 #include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "compiler/stages/plan.h"
 #include "runtime/output/drain.h"
@@ -28,6 +30,9 @@ class HostProbes {
   // Runs begin, process.begin and oneshot probes. Call it before the target runs on. After a
   // oneshot probe the session ends.
   void run_first();
+  // Runs the begin and oneshot probes of those that were added to the plan from `first` of
+  // Plan::added_hosts on, and their process.begin probes for these processes.
+  void run_added(size_t first, const std::vector<int>& pids);
   // Runs process.begin for a process that is about to join the session. Before, if it has been one
   // of the session and has executed another program, runs process.end for what it was.
   void run_joining(int pid);
@@ -49,9 +54,11 @@ class HostProbes {
   void run_last(bool target_gone, bool by_errors, Drain& drain);
 
  private:
+  using Probes = std::span<const HostProbe>;
   bool has(HostProbe::When when) const;
   // task: the process for which they run; null: for none.
   void run(HostProbe::When when, const TargetTask* task = nullptr);
+  void run_these(Probes probes, HostProbe::When when, const TargetTask* task = nullptr);
   void run_for(const TargetTask& task, HostProbe::When when);
   void run_last_child_ends(Drain& drain);
 

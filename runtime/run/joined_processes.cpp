@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "compiler/debuginfo/call_frames.h"
+#include "compiler/resolve/path_glob.h"
 #include "compiler/resolve/program_files.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stages/stack_info.h"
@@ -32,12 +33,11 @@ JoinedProcesses::JoinedProcesses(FurtherPlans& plans, const std::vector<MappedMo
                                  std::function<void(int)> joins)
     : plans_(plans),
       compiled_(plans.compiled()),
-      codes_(plans.codes()),
       session_(plans.session()),
       input_(std::move(input)),
       lists_sites_(lists_sites),
       joins_(std::move(joins)) {
-  known_.push_back({files_of(first), compiled_.facts.has_rseq, std::nullopt, true});
+  known_.push_back({files_of(first), compiled_.facts.has_rseq, std::nullopt, std::nullopt, true});
 }
 
 namespace {
@@ -52,21 +52,34 @@ std::vector<SampleCall> samples_of(const Plan& plan, const Plan& first, const La
 
 }  // namespace
 
-Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const TracedProcess& process,
-                                                          const TargetFacts& facts) {
-  FileNames files = files_of(process.modules);
+Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const std::vector<MappedModule>& modules,
+                                                          bool has_rseq) {
+  FileNames files = files_of(modules);
   const auto is_it = [&](const Known& each) {
-    return each.files == files && each.has_rseq == facts.has_rseq;
+    return !each.is_old && each.files == files && each.has_rseq == has_rseq;
   };
   if (const auto found = std::ranges::find_if(known_, is_it); found != known_.end()) return &*found;
   Diags silent;  // points that mean nothing here may mean something in another process
-  TargetFiles read = files_of_process(process.modules, compiled_.types.printers);
+  TargetFiles read = files_of_process(modules, compiled_.types.printers);
   read.compile_headers = compiled_.types.compile_headers;
   Plan plan = resolve(compiled_.program, read, silent, compiled_.own.follows_calls);
-  DJ_TRY(FurtherPlan further, plans_.compile(std::move(plan), process.modules, facts.has_rseq));
+  DJ_TRY(FurtherPlan further, plans_.compile(std::move(plan), modules, has_rseq));
   further.samples = samples_of(further.plan, compiled_.plan, compiled_.layout);
-  known_.push_back({std::move(files), facts.has_rseq, std::move(further), false});
+  known_.push_back({std::move(files), has_rseq, std::move(further), std::nullopt});
   return &known_.back();
+}
+
+Status JoinedProcesses::prepare(const Target& target) {
+  const Result<Known*> known = plan_for(target.objects(), target.facts().has_rseq);
+  return known.ok() ? ok_status() : Status(known.error());
+}
+
+void JoinedProcesses::forget_plans() {
+  for (Known& known : known_) known.is_old = true;
+  off_.clear();
+  for (const auto& target : session_.targets()) {
+    if (!target->has_ended()) add_off(target->sites(), off_);
+  }
 }
 
 // What an ended process has left in its data goes.
@@ -96,39 +109,64 @@ void JoinedProcesses::report_joined(const Member& member, int pid) const {
   warn_unraised(target);
 }
 
-Status JoinedProcesses::join(TracedProcess process) {
+Status JoinedProcesses::join(TracedProcess process) { return take_in(std::move(process), false); }
+
+Status JoinedProcesses::join_again(const Target* left, TracedProcess process) {
+  const auto found = std::ranges::find(members_, left, &Member::target);
+  if (found != members_.end()) {
+    session_.set_ended(*left);
+    members_.erase(found);
+  }
+  return take_in(std::move(process), true);
+}
+
+Status JoinedProcesses::take_in(TracedProcess process, bool is_again) {
   const int pid = process.pid;
   DJ_TRY(const uint32_t number, free_number());
   DJ_TRY(ExitWatch exit, ExitWatch::create(process.pid, false));
-  Member member = {std::move(exit), {}, number};
+  Member member = {std::move(exit), {}, {}, number, is_again};
   DJ_TRY_DO(join(member, std::make_unique<TracedProcess>(std::move(process))));
   report_joined(member, pid);
+  if (member.stacks)
+    member.jit =
+        std::make_unique<JitWatch>(pid, *member.stacks, session_.stack_room(*member.target));
   members_.push_back(std::move(member));
   return ok_status();
+}
+
+void JoinedProcesses::make_stacks(Member& member, Known& known,
+                                  const std::vector<MappedModule>& modules) {
+  if (!compiled_.stacks) return;
+  if (!known.stacks) known.stacks.emplace(compiled_.stacks->for_process(modules));
+  member.stacks = std::make_unique<StackTables>(known.stacks->moved_to(modules));
+  compiled_.stacks->add_elsewhere(modules);
 }
 
 Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> joining) {
   TracedProcess& process = *joining;
   DJ_TRY_DO(process.find_rseq());
   std::string why;
-  const bool has_rseq = can_trust_rseq(process.rseq_registered, process.modules, codes_, &why);
+  const bool has_rseq =
+      can_trust_rseq(process.rseq_registered, process.modules, plans_.codes(), &why);
   ProcessInput input = input_;
   DJ_TRY(input.facts, process.facts(has_rseq));
   input.number = member.number;
-  DJ_TRY(Known * known, plan_for(process, input.facts));
+  if (member.is_again) input.off = off_;
+  DJ_TRY(Known * known, plan_for(process.modules, input.facts.has_rseq));
   const std::optional<FurtherPlan>& further = known->further;
   const PlannedCode code =
       further ? PlannedCode{further->plan, further->image, further->abis, further->samples}
               : PlannedCode{compiled_.plan, compiled_.image, compiled_.abis,
                             sample_calls(compiled_.plan, compiled_.layout)};
   DetourPlan detours = plans_.detours(code, process.modules, input.facts);
-  if (compiled_.stacks) member.stacks.emplace(compiled_.stacks->for_process(process.modules));
+  make_stacks(member, *known, process.modules);
   const std::span<const uint8_t> stacks =
       member.stacks ? member.stacks->bytes() : std::span<const uint8_t>();
   if (stacks.size() > compiled_.stack_room())
     return Error{"there is no room for the tables by which its stacks are walked"};
-  joins_(process.pid);
-  auto target = std::make_unique<ProcessTarget>(std::move(joining), codes_, std::move(input));
+  if (!member.is_again) joins_(process.pid);
+  auto target =
+      std::make_unique<ProcessTarget>(std::move(joining), plans_.codes(), std::move(input));
   member.target = target.get();
   member.known = known;
   return session_.join(std::move(target), {code.image, detours}, stacks);
@@ -148,6 +186,9 @@ void JoinedProcesses::poll() {
     session_.set_ended(*member.target);
     return true;
   });
+  for (const Member& member : members_) {
+    if (member.jit) member.jit->look();
+  }
   if (!looks) return;
   constexpr uint64_t kShare = 100;  // of djtap's time, at most: there may be many processes
   const uint64_t begin = now_ns();
@@ -155,20 +196,28 @@ void JoinedProcesses::poll() {
   look_next_ns_ = now_ns() + std::max(kIntervalNs, kShare * (now_ns() - begin));
 }
 
-std::vector<std::string> JoinedProcesses::never_seen() const {
-  std::vector<std::string> missing;
-  for (const std::string& path : program_files(compiled_.program, Named::Exactly)) {
-    const auto has_it = [&](const Known& known) {
-      return std::ranges::any_of(known.files, [&](const auto& file) { return file.first == path; });
-    };
-    if (std::ranges::none_of(known_, has_it)) missing.push_back(path);
+void JoinedProcesses::note_opened(std::span<const MappedModule> objects) {
+  for (const MappedModule& object : objects) opened_.insert(object.path);
+}
+
+JoinedProcesses::NeverSeen JoinedProcesses::never_seen() const {
+  std::set<std::string> seen = opened_;
+  for (const Known& known : known_) {
+    for (const auto& [path, version] : known.files) seen.insert(path);
   }
-  return missing;
+  NeverSeen never = {program_files(compiled_.program, Named::Exactly),
+                     missing_libraries(compiled_.program, {seen.begin(), seen.end()})};
+  std::erase_if(never.programs, [&](const std::string& path) { return seen.contains(path); });
+  for (const std::string& pattern : program_patterns(compiled_.program)) {
+    const auto matches = [&](const std::string& path) { return path_glob(pattern, path); };
+    if (std::ranges::none_of(seen, matches)) never.programs.push_back(pattern);
+  }
+  return never;
 }
 
 StackTables* JoinedProcesses::stacks_of(const Target& target) {
   for (Member& member : members_) {
-    if (member.target == &target) return member.stacks ? &*member.stacks : nullptr;
+    if (member.target == &target) return member.stacks.get();
   }
   return nullptr;
 }

@@ -7,6 +7,8 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,7 @@
 #include "runtime/process/exit_watch.h"
 #include "runtime/run/compiled.h"
 #include "runtime/run/further_plans.h"
+#include "runtime/session/jit_watch.h"
 #include "runtime/session/session.h"
 #include "runtime/session/stack_tables.h"
 #include "runtime/target/process/process_target.h"
@@ -31,12 +34,26 @@ class JoinedProcesses {
   // Probes this process as well. It is no error that the script probes nothing there. When it
   // fails, the process is as it was.
   Status join(TracedProcess process);
+  // Compiles what the script probes in a process like `target`, if that is not done yet.
+  Status prepare(const Target& target);
+  // From here on, processes that join get plans of the script as it is now; in join_again()
+  // handlers are off that are off now.
+  void forget_plans();
+  // Takes in a process that stands, is one of the session already, and is to be probed anew. left:
+  // its Target, which has left it; null: another process has forked it. As join(), but the process
+  // has begun before.
+  Status join_again(const Target* left, TracedProcess process);
   // Lets go of processes that have ended. Call it in every round of the session's loop.
   void poll();
   // Whether none that has joined lives.
   bool are_over() const { return members_.empty(); }
-  // The files that the script names, and that no process of the session has had.
-  std::vector<std::string> never_seen() const;
+  // Notes objects that a process of the session has opened, for never_seen().
+  void note_opened(std::span<const MappedModule> objects);
+  // What the script names, and no process of the session has had.
+  struct NeverSeen {
+    std::vector<std::string> programs, libraries;
+  };
+  NeverSeen never_seen() const;
   // The tables of a process that has joined; null: it has none, or has not joined.
   StackTables* stacks_of(const Target& target);
 
@@ -48,30 +65,37 @@ class JoinedProcesses {
     FileNames files;
     bool has_rseq;
     std::optional<FurtherPlan> further;  // empty: the session's first plan
+    std::optional<StackTables> stacks;   // of one of its processes
     bool is_told = false;                // djtap has named the sites that it cannot probe
+    bool is_old = false;                 // the script has grown since
   };
   struct Member {
     ExitWatch exit;
-    std::optional<StackTables> stacks;
-    uint32_t number;  // ProcessInput::number
+    std::unique_ptr<StackTables> stacks;
+    std::unique_ptr<JitWatch> jit;  // of code that it makes itself; goes before its `stacks`
+    uint32_t number;                // ProcessInput::number
+    bool is_again;                  // join_again()
     Target* target = nullptr;
     Known* known = nullptr;
   };
   static FileNames files_of(const std::vector<MappedModule>& modules);
   bool has_left(const Member& member, bool looks_at_memory) const;
-  Result<Known*> plan_for(const TracedProcess& process, const TargetFacts& facts);
+  Result<Known*> plan_for(const std::vector<MappedModule>& modules, bool has_rseq);
   Result<uint32_t> free_number();
   void report_joined(const Member& member, int pid) const;
+  void make_stacks(Member& member, Known& known, const std::vector<MappedModule>& modules);
+  Status take_in(TracedProcess process, bool is_again);
   Status join(Member& member, std::unique_ptr<TracedProcess> process);
 
   FurtherPlans& plans_;
   Compiled& compiled_;
-  ModuleCodes& codes_;
   Session& session_;
   ProcessInput input_;
   bool lists_sites_;
   std::function<void(int)> joins_;
+  OffHandlers off_;  // of forget_plans()
   std::list<Known> known_;
+  std::set<std::string> opened_;  // paths
   std::list<Member> members_;
   uint32_t most_numbers_ = 0;  // that processes have had
   uint64_t look_next_ns_ = 0;

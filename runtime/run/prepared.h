@@ -9,12 +9,14 @@
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
 #include "runtime/run/found_target.h"
+#include "runtime/run/script_growth.h"
 
 namespace dj {
 
 // All members outlive the session.
 struct Prepared {
   const Sources& sources;
+  ScriptGrowth& growth;
   LuaOutputs& lua;  // files of -f and --report
   Compiled& compiled;
   FoundTarget& target;  // nothing: djtap runs all handlers itself

@@ -23,8 +23,7 @@ void report_end(const ReportChoices& report, const Prepared& prepared, Output& o
   if (!lua.takes_globals() && !report.show_globals) return;
   if (!lua.takes_globals() && lua.diags().ok())
     return report_globals(unread_globals(compiled.program, compiled.layout), report.format, output);
-  const std::vector<GlobalValue> all =
-      read_globals(compiled.program, compiled.own.shown_globals, compiled.layout);
+  const std::vector<GlobalValue> all = read_globals(compiled.program, compiled.layout);
   const StackNamer namer = [&](std::string_view stack) {
     return stack_names(compiled.layout.header, stack);
   };
@@ -51,10 +50,9 @@ void report_run(const ReportChoices& report, bool verbose, const Prepared& prepa
   }
   if (verbose && target != nullptr) {
     report_unusual_sites(target->sites());
-    const ArmReport arming = target->report();
-    if (arming.samples)
-      log_line("djtap: {} taken, {} left out", counted(arming.samples_taken, "sample"),
-               arming.samples_left_out);
+    if (const std::optional<Samples> samples = session.samples())
+      log_line("djtap: {} taken, {} left out", counted(samples->taken, "sample"),
+               samples->left_out);
   }
   report_all(prepared.lua.diags(), sources);
   if (output.closed())

@@ -113,8 +113,8 @@ Result<std::unique_ptr<Monitor>> open_monitor(bool is_wanted, const Prepared& pr
   if (!is_wanted) return std::unique_ptr<Monitor>();
   if (host_probes.wants_input()) return Error{"--monitor and input probes want the same keys"};
   const Compiled& compiled = prepared.compiled;
-  return Monitor::open({compiled.program, compiled.plan, prepared.sources, compiled.layout,
-                        compiled.own.timed, compiled.own.shown_globals});
+  return Monitor::open(
+      {compiled.program, compiled.plan, prepared.sources, compiled.layout, compiled.own.timed});
 }
 
 // Null: no handler names code.
@@ -180,6 +180,30 @@ std::optional<int> SessionRun::build_detours(bool writable_text, bool thread_row
   return fail(kExitScript, "DJ3022", placed.error().message);
 }
 
+namespace {
+
+void report_never_seen(const JoinedProcesses::NeverSeen& never) {
+  const auto report = [](const std::vector<std::string>& names, const char* what) {
+    for (const std::string& name : names)
+      report_warning("DJ5916", fmt::format("no process of the session has {} {}: its probes were "
+                                           "never reached",
+                                           what, printable(name)));
+  };
+  report(never.programs, "executed");
+  report(never.libraries, "mapped");
+}
+
+}  // namespace
+
+// Of processes that have joined since the last call.
+void SessionRun::name_stacks() {
+  std::optional<StackTables>& stacks = prepared_.compiled.stacks;
+  const Target* const target = session_->target();
+  if (!stacks || target == nullptr) return;
+  const Status named = stacks->name_elsewhere(session_->stack_room(*target));
+  if (!named.ok()) report_undone(named.error().message);
+}
+
 std::optional<int> SessionRun::begin(const ReportChoices& report, const CommandLine& line) {
   const Compiled& compiled = prepared_.compiled;
   const FoundTarget& target = prepared_.target;
@@ -194,6 +218,7 @@ std::optional<int> SessionRun::begin(const ReportChoices& report, const CommandL
                             prepared_.sources,   compiled.layout, sink,
                             host_probes_->told()};
   drain_.emplace(input, *output_);
+  session_->before_host([this] { name_stacks(); });
   host_probes_->run_first();
   drain_->run(false);
   if (session_->words().errors() > 0) {  // what begin was to prepare is not there
@@ -376,25 +401,14 @@ void SessionRun::trace() {
                   static_cast<ProcessTarget*>(session_->target())->data().inode(), outsiders(),
                   [this] { hear_who_leaves(); });
   DlopenWatch dlopened(stages_, !stress_.is_on(), prepared_.compiled, *session_, plans, joined);
-  ending_.ended = dj::trace({prepared_,
-                             *session_,
-                             *drain_,
-                             *output_,
-                             monitor_.get(),
-                             watches_.exit ? watches_.exit->fd() : -1,
-                             control_,
-                             *host_probes_,
-                             *watches_.arming,
-                             watches_.jit.get(),
-                             {dlopened, joined, execs ? &*execs : nullptr}},
+  const Further further = {dlopened, joined, execs ? &*execs : nullptr};
+  AddedProbes added(prepared_, *session_, *drain_, *host_probes_, plans, further);
+  ending_.ended = dj::trace({prepared_, *session_, *drain_, *output_, monitor_.get(),
+                             watches_.exit ? watches_.exit->fd() : -1, control_, *host_probes_,
+                             *watches_.arming, watches_.jit.get(), further, added},
                             steering_);
   monitor_.reset();
-  if (execs) {
-    for (const std::string& file : joined.never_seen())
-      report_warning("DJ5916", fmt::format("no process of the session has executed {}: its probes "
-                                           "were never reached",
-                                           printable(file)));
-  }
+  if (execs) report_never_seen(joined.never_seen());
   prepared_.codes.remember();  // of later objects
   ending_.facts = stress_facts_now();
   report_why_over(ending_.ended, *session_);
@@ -422,6 +436,7 @@ int SessionRun::report(const ReportChoices& report) {
   if (stress_.is_on()) {
     report_stress(ending_.facts, prepared_.clock, compiled.program, compiled.layout);
   } else {
+    name_stacks();  // for outputs of Lua
     report_end(report, prepared_, *output_);
   }
   report_run(report, stages_.verbose > 0, prepared_, *session_, *output_);

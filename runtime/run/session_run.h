@@ -73,6 +73,7 @@ class SessionRun {
   static std::string program_name(int pid);
   JoinedProcesses join_further(FurtherPlans& plans);
   void watch_libraries();
+  void name_stacks();
   Outsiders outsiders() const;
   void hear_who_leaves();
   bool is_by_errors() const;

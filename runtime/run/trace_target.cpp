@@ -20,6 +20,30 @@
 namespace dj {
 namespace {
 
+// Of timer probes that were added, from `first` of Plan::added_hosts on.
+void add_timers_of_added(const Tracing& tracing, size_t first, LoopActions& actions) {
+  const std::vector<HostProbe>& hosts = tracing.prepared.compiled.plan.added_hosts;
+  for (size_t i = first; i < hosts.size(); ++i) {
+    const HostProbe& probe = hosts[i];
+    if (probe.when != HostProbe::When::Timer) continue;
+    const auto fire = [&session = tracing.session, handler = probe.handler] {
+      if (!session.words().exit_requested()) session.run_host(handler);
+    };
+    actions.timers.push_back({probe.interval_ns, probe.random_ns, fire});
+  }
+}
+
+void serve_control(const Tracing& tracing, LoopActions& actions) {
+  tracing.control->serve([&](const std::string& line) {
+    const size_t hosts = tracing.prepared.compiled.plan.added_hosts.size();
+    const auto add = [&](const std::string& script) { return tracing.added.add(script); };
+    ControlSocket::Answer answer = run_control_command(tracing.session, add, line);
+    add_timers_of_added(tracing, hosts, actions);
+    tracing.arming.look();
+    return answer;
+  });
+}
+
 // Of timer probes.
 void add_timers(const Tracing& tracing, LoopActions& actions) {
   Session& session = tracing.session;
@@ -91,15 +115,13 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
   LoopActions actions;
   actions.pidfd = tracing.pidfd;
   std::list<Doorbell> bells;
-  if (dlopened.is_on()) add_bell(session.words().loader_bell(), bells, actions);
+  if (dlopened.is_on() || tracing.control) add_bell(session.words().loader_bell(), bells, actions);
   if (tracing.further.execs != nullptr) add_bell(session.words().exec_bell(), bells, actions);
   if (ExecGate* const gate = tracing.prepared.target.gate.get())
     actions.bells.push_back({gate->fd(), [] {}});  // drain() asks it
   if (std::optional<ControlSocket>& control = tracing.control) {
     actions.control_fd = control->fd();
-    actions.control = [&] {
-      control->serve([&](const std::string& line) { return run_control_command(session, line); });
-    };
+    actions.control = [&] { serve_control(tracing, actions); };
   }
   ExecWatch exec(process ? process->pid : getpid());
   add_timers(tracing, actions);

@@ -4,9 +4,9 @@
 #include <optional>
 
 #include "runtime/output/drain.h"
+#include "runtime/run/added_probes.h"
 #include "runtime/run/arming.h"
-#include "runtime/run/dlopened_objects.h"
-#include "runtime/run/followed_execs.h"
+#include "runtime/run/further.h"
 #include "runtime/run/host_probes.h"
 #include "runtime/run/prepared.h"
 #include "runtime/session/control_socket.h"
@@ -15,13 +15,6 @@
 #include "runtime/session/monitor.h"
 
 namespace dj {
-
-// Further: what comes to a session while it runs.
-struct Further {
-  DlopenWatch& objects;
-  JoinedProcesses& processes;
-  FollowedExecs* execs;  // null: what processes execute is not followed
-};
 
 // Tracing holds everything that takes part while the target runs.
 struct Tracing {
@@ -36,6 +29,7 @@ struct Tracing {
   ArmingWatch& arming;
   JitWatch* jit;  // null: no handler names code
   Further further;
+  AddedProbes& added;
 };
 
 // Returns when the session must end, and says why.

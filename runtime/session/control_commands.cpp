@@ -70,22 +70,29 @@ Result<std::string> switch_matching(Session& session, const std::string& word, b
   return std::string();
 }
 
+ControlSocket::Answer answer_of(const Result<std::string>& result) {
+  if (!result.ok()) return {"", result.error()};
+  return {result.value()};
+}
+
 }  // namespace
 
-Result<std::string> run_control_command(Session& session, const std::string& line) {
+ControlSocket::Answer run_control_command(Session& session, const ControlSocket::Run& add,
+                                          const std::string& line) {
   std::istringstream words(line);
   std::string command, word, more;
-  words >> command >> word >> more;
-  if (session.target() == nullptr) {
-    return Error{"the session has no target"};
+  words >> command;
+  if (session.target() == nullptr) return {"", Error{"the session has no target"}};
+  if (command == "add") {
+    std::string script;
+    std::getline(words >> std::ws, script);
+    if (!script.empty()) return add(script);
   }
-  if (command == "list" && more.empty()) {
-    return list_sites(session.sites(), word);
-  }
-  if ((command == "enable" || command == "disable") && !word.empty() && more.empty()) {
-    return switch_matching(session, word, command == "enable");
-  }
-  return Error{"the commands are: list [N|GLOB], enable N|GLOB, disable N|GLOB"};
+  words >> word >> more;
+  if (command == "list" && more.empty()) return {list_sites(session.sites(), word)};
+  if ((command == "enable" || command == "disable") && !word.empty() && more.empty())
+    return answer_of(switch_matching(session, word, command == "enable"));
+  return {"", Error{"the commands are: list [N|GLOB], enable N|GLOB, disable N|GLOB, add SCRIPT"}};
 }
 
 }  // namespace dj

@@ -80,9 +80,10 @@ bool ControlSocket::receive(Client& client, const Run& run) {
   if (got == 0 || (got < 0 && errno != EAGAIN)) return false;
   client.in.append(bytes, static_cast<size_t>(std::max<ssize_t>(got, 0)));
   for (size_t end; (end = client.in.find('\n')) != std::string::npos;) {
-    Result<std::string> answer = run(client.in.substr(0, end));
-    client.out += answer.ok() ? printable_lines(answer.value()) + "ok\n"
-                              : printable_line("error: {}", answer.error().message);
+    const Answer answer = run(client.in.substr(0, end));
+    client.out += printable_lines(answer.text);
+    client.out +=
+        answer.done.ok() ? "ok\n" : printable_line("error: {}", answer.done.error().message);
     client.in.erase(0, end + 1);
   }
   return client.in.size() < kLongestRequest;

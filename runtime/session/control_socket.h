@@ -21,9 +21,14 @@ class ControlSocket {
 
   // A descriptor that is readable whenever serve() has work to do.
   int fd() const { return epoll_; }
-  // Run: takes a line without its end. Gives the answer's text (several lines or none, each with
-  // its end), or an error.
-  using Run = std::function<Result<std::string>(const std::string& line)>;
+  // Answer: the text of an answer (several lines or none, each with its end), and what its last
+  // line says.
+  struct Answer {
+    std::string text;
+    Status done = ok_status();
+  };
+  // Run: takes a line without its end.
+  using Run = std::function<Answer(const std::string& line)>;
   void serve(const Run& run);
 
  private:

@@ -117,7 +117,7 @@ JitWatch::JitWatch(pid_t pid, StackTables& stacks, std::span<uint8_t> memory)
       begun_(begin_of(pid)),
       map_(code_),
       dump_(code_) {
-  map_reading_.path = fmt::format("/tmp/perf-{}.map", own_numbers(pid).pid);
+  map_reading_.path = fmt::format("/tmp/perf-{}.map", own_number(pid));
 }
 
 void JitWatch::tell(const std::string& what, bool& told) {

@@ -93,6 +93,16 @@ Status watch(int epoll, int fd, uint64_t who) {
   return ok_status();
 }
 
+// Those of the actions that `timers` does not have yet.
+Status make_timers(int epoll, const LoopActions& actions, std::vector<Fd>& timers) {
+  for (size_t i = timers.size(); i < actions.timers.size(); ++i) {
+    DJ_TRY(int fd, make_timer(actions.timers[i]));
+    timers.emplace_back(fd);
+    DJ_TRY_DO(watch(epoll, fd, i));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 HeldSignals::HeldSignals() {
@@ -121,11 +131,7 @@ Result<Ended> run_loop(LoopActions& actions) {
   for (size_t i = 0; i < actions.bells.size(); ++i)
     DJ_TRY_DO(watch(epoll.get(), actions.bells[i].fd, kBells + i));
   std::vector<Fd> timers;
-  for (size_t i = 0; i < actions.timers.size(); ++i) {
-    DJ_TRY(int fd, make_timer(actions.timers[i]));
-    timers.emplace_back(fd);
-    DJ_TRY_DO(watch(epoll.get(), fd, i));
-  }
+  DJ_TRY_DO(make_timers(epoll.get(), actions, timers));
 
   const int idle_ms = actions.is_often ? kDrainMsOften : kDrainMsIdle;
   int wait_ms = kDrainMsBusy;
@@ -146,6 +152,7 @@ Result<Ended> run_loop(LoopActions& actions) {
         if (signal == SIGTSTP) stop_here(actions);
       } else if (who == kControl) {
         actions.control();
+        DJ_TRY_DO(make_timers(epoll.get(), actions, timers));
       } else if (who >= kBells) {
         actions.bells[who - kBells].answer();
       } else {

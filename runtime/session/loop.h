@@ -35,8 +35,8 @@ struct LoopActions {
   int pidfd = -1;                   // the target; -1: none, only timers and signals end the session
   std::function<bool()> all_ended;  // whether all processes have ended; empty: pidfd alone tells
   std::vector<LoopTimer> timers;
-  int control_fd = -1;  // -1: none; readable: `control` has something to do
-  std::function<void()> control;
+  int control_fd = -1;            // -1: none; readable: `control` has something to do
+  std::function<void()> control;  // may add timers
   std::vector<LoopBell> bells;
   bool is_often = false;          // the target's loader waits for `drain` and cannot ring: often
   std::function<size_t()> drain;  // empties the rings; returns the number of events

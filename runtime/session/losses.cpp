@@ -41,7 +41,7 @@ constexpr struct {
 
 uint64_t lost_returns(const ArenaView& arena, const Plan& plan, const Layout& layout) {
   if (!layout.header.captures.is_set()) return 0;
-  const uint64_t first = layout.capture_data + offsetof(abi::CaptureCount, unseen) +
+  const uint64_t first = layout.words.captures + offsetof(abi::CaptureCount, unseen) +
                          abi::kUnseenTail * sizeof(uint64_t);
   uint64_t lost = 0;
   for (uint64_t i = 0, count = capture_handlers(plan); i < count; ++i)

@@ -166,8 +166,7 @@ std::string Monitor::busiest_processes() const {
 // globals, then the rest of the output.
 std::string Monitor::globals_and_output(int64_t above) const {
   std::vector<std::string> lines;
-  for (const GlobalValue& global :
-       read_globals(input_.program, input_.shown_globals, input_.layout))
+  for (const GlobalValue& global : read_globals(input_.program, input_.layout))
     add_lines(global, lines);
   const int64_t room = std::max<int64_t>(
       static_cast<int64_t>(terminal_.size().first) - above - 4 /* titles and blank lines */, 0);

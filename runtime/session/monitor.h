@@ -26,7 +26,6 @@ struct MonitorInput {
   const Sources& sources;
   const Layout& layout;
   const TimedProbes& timed;
-  size_t shown_globals;  // the first of all globals
 };
 
 class Monitor {

@@ -35,7 +35,7 @@ std::vector<SampleCall> sample_calls(const Plan& plan, const Layout& layout) {
     samples.push_back({.host_probe = i,
                        .handler = probe.handler,
                        .site = static_cast<SiteId>(plan.sites.size() + i),
-                       .done = layout.sample_words + 8 * i});
+                       .done = layout.words.samples + 8 * i});
   }
   return samples;
 }
@@ -74,9 +74,8 @@ Status Session::format(const SessionInput& input) {
   std::span<uint8_t> arena(reinterpret_cast<uint8_t*>(input.layout.base), input.layout.bytes);
   DJ_TRY(header_, format_arena(arena, input.layout, input.program, input.plan, facts));
   presence_ = std::make_unique<Presence>(reinterpret_cast<uint32_t*>(words().presence()));
-  sites_ = input.plan.sites.size() + input.plan.host_probes.size();
-  DJ_TRY(host_, link_host(input.image));
-  return ok_status();
+  used_.sites = input.plan.sites.size() + input.plan.host_probes.size();
+  return add_hosts(input.plan, input.image);
 }
 
 uint64_t Session::constants_of(const Target& target) const {
@@ -111,21 +110,21 @@ Status Session::place(Target& target, const Image& image, DetourPlan detours, Co
   return ok_status();
 }
 
-// All processes get the texts.
+// All processes get its texts and rows.
 Status Session::add_plan(const Plan& plan) {
-  const uint64_t before = texts_used(header_);
+  const uint64_t texts = texts_used(header_);
   DJ_TRY_DO(add_dlopened_sites(header_, capture_handlers_, plan));
   further_.emplace_back(plan.first_site, plan.first_handler);
-  sites_ = plan.first_site + plan.sites.size() + plan.host_probes.size();
+  used_.sites = plan.first_site + plan.sites.size() + plan.host_probes.size();
   for (const auto& target : targets_) {
     if (const uint64_t constants = target->constants(); constants != header_.arena_base)
-      copy_texts(constants, header_, before);
+      copy_plan(constants, header_, texts, plan.first_site, used_.sites);
   }
   return ok_status();
 }
 
 Status Session::add_dlopened(Target& target, const FurtherInput& input) {
-  sets_added_++;
+  used_.sets_added++;
   DJ_TRY(CodeAreas areas, target.map(input.detours, *layout_));
   Status done = place(target, input.image, std::move(input.detours), std::move(areas),
                       &abi::Header::own_code_dlopened);
@@ -137,12 +136,12 @@ Status Session::add_dlopened(Target& target, const FurtherInput& input) {
 
 Status Session::join(std::unique_ptr<Target> target, const FurtherInput& input,
                      std::span<const uint8_t> stack_tables) {
-  sets_added_++;
+  used_.sets_added++;
   DJ_TRY(CodeAreas areas, target->map(input.detours, *layout_));
   SessionFacts facts = target->arena_facts();
   facts.stack_tables = stack_tables;
   facts.ticket = make_ticket(facts.target_pid);
-  format_joined(constants_of(*target), *layout_, header_, sites_, facts);
+  format_joined(constants_of(*target), *layout_, header_, used_.sites, facts);
   Status done = place(*target, input.image, std::move(input.detours), std::move(areas),
                       &abi::Header::own_code);
   if (done.ok()) done = target->arm();
@@ -155,6 +154,7 @@ void Session::set_ended(const Target& target) {
   CHECK(&target != this->target());  // its constants are the session's
   const auto found = std::ranges::find(targets_, &target, &std::unique_ptr<Target>::get);
   CHECK(found != targets_.end());
+  if (const std::optional<Samples> taken = (*found)->report().samples) ended_samples_ += *taken;
   ended_.push_back(std::move(*found));
   targets_.erase(found);
 }
@@ -163,9 +163,20 @@ void Session::drop_ended(const std::set<uint64_t>& memories) {
   std::erase_if(ended_, [&](const auto& target) { return !target->has_forks(memories); });
 }
 
+Status Session::add_globals(const Program& program, size_t first_global, size_t first_text) {
+  return dj::add_globals(header_, *layout_, program, first_global, first_text);
+}
+
+Status Session::add_hosts(const Plan& plan, const Image& image) {
+  DJ_TRY(hosts_.linked[plan.first_handler], link_host(image));
+  return ok_status();
+}
+
 void Session::run_host(HandlerId handler) {
-  auto found = host_.symbols.find(fmt::format("dj_handler_{}", handler));
-  CHECK(found != host_.symbols.end());
+  const auto& [first, linked] = *std::prev(hosts_.linked.upper_bound(handler));
+  auto found = linked.symbols.find(fmt::format("dj_handler_{}", handler - first));
+  CHECK(found != linked.symbols.end());
+  if (hosts_.before) hosts_.before();
   reinterpret_cast<void (*)()>(found->second)();
 }
 
@@ -173,6 +184,17 @@ void Session::sample(size_t host_probe) {
   for (const auto& target : targets_) {
     if (!target->has_ended()) target->sample(host_probe);
   }
+}
+
+std::optional<Samples> Session::samples() const {
+  bool are_taken = false;
+  Samples all = ended_samples_;
+  for (const auto& target : targets_) {
+    const std::optional<Samples> its = target->report().samples;
+    are_taken = are_taken || its;
+    if (its) all += *its;
+  }
+  return are_taken ? std::optional(all) : std::nullopt;
 }
 
 Status Session::arm() {
@@ -247,6 +269,7 @@ bool Session::end_one() {
 std::vector<InstalledSite> Session::sites() const {
   std::vector<InstalledSite> all;
   for (const auto& target : targets_) {
+    if (targets_.size() > 1 && target->has_ended()) continue;
     for (InstalledSite& site : target->sites()) {
       if (targets_.size() > 1) site.pid = target->pid();
       all.push_back(std::move(site));
@@ -284,7 +307,7 @@ void Session::forget_calls(const std::set<HandlerAt>& handlers) {
     switched.insert(first + handler);
   }
   for (HandlerId handler : switched) {
-    const uint64_t epoch = layout_->capture_data + handler * sizeof(abi::CaptureCount) +
+    const uint64_t epoch = layout_->words.captures + handler * sizeof(abi::CaptureCount) +
                            offsetof(abi::CaptureCount, epoch);
     arena().store<uint64_t>(epoch, arena().word(epoch).number() + 1);
   }

@@ -2,7 +2,10 @@
 // Session holds one script, one arena and its targets, from the first look at them to the last byte
 // put back. It owns the handlers that run in djtap itself.
 #pragma once
+#include <functional>
+#include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <span>
 #include <utility>
@@ -48,13 +51,19 @@ class Session {
   static Result<Session> create(Targets targets, const SessionInput& input, DetourPlan detours);
   Session(Session&&) noexcept = default;
 
-  // Runs one handler of Form::Host in djtap.
+  // Runs one handler of Form::Host in djtap, by the session's number.
   void run_host(HandlerId handler);
+  // `prepare` is called before each of these.
+  void before_host(std::function<void()> prepare) { hosts_.before = std::move(prepare); }
   // One tick of a timer.profile probe, by its index in Plan::host_probes.
   void sample(size_t host_probe);
+  // The samples of all targets so far; empty: no target takes samples.
+  std::optional<Samples> samples() const;
   // The first target; null: there is none.
   Target* target() const { return targets_.empty() ? nullptr : targets_.front().get(); }
   const Targets& targets() const { return targets_; }
+  // Further processes that have ended, or left; what they have forked may live.
+  const Targets& ended() const { return ended_; }
 
   // The functions up to switch_handlers() act on all targets; target.h describes them. Of several
   // errors they return the first. A target that has ended is left out.
@@ -76,6 +85,11 @@ class Session {
 
   // Adds the sites of a further plan, whose first_site and first_handler are set.
   Status add_plan(const Plan& plan);
+  // Gives globals and literals that lay_out_more() has placed their contents, from these on
+  // (add_globals()).
+  Status add_globals(const Program& program, size_t first_global, size_t first_text);
+  // Links the Host handlers of such a plan, so that run_host() finds them.
+  Status add_hosts(const Plan& plan, const Image& image);
   // Arms the probes of objects that the target has opened. The target stands for a moment.
   Status add_dlopened(Target& target, const FurtherInput& input);
   // Adds a further process and arms its probes. stack_tables: of that process; may be empty. When
@@ -88,7 +102,7 @@ class Session {
   // of sessions that processes have mapped.
   void drop_ended(const std::set<uint64_t>& memories);
   bool has_ended_targets() const { return !ended_.empty(); }
-  size_t set_count() const { return sets_added_; }  // how often sites were added
+  size_t set_count() const { return used_.sets_added; }  // how often sites were added
 
   // The arena's header as djtap has written it: djtap's own copy, which no target can change.
   const abi::Header& header() const { return header_; }
@@ -115,12 +129,18 @@ class Session {
   const Layout* layout_ = nullptr;
   abi::Header header_ = {};
   uint64_t capture_handlers_ = 0;  // that the arena has room for
-  Linked host_;
+  struct Hosts {
+    std::map<HandlerId, Linked> linked;  // by the number of its first handler
+    std::function<void()> before;        // before_host()
+  } hosts_;
   LinkedCodes codes_;
   // For each further plan: its first site, and its first handler.
   std::vector<std::pair<SiteId, HandlerId>> further_;
-  uint64_t sites_ = 0;  // SiteInfos in use
-  size_t sets_added_ = 0;
+  struct Used {
+    uint64_t sites = 0;  // SiteInfos
+    size_t sets_added = 0;
+  } used_;
+  Samples ended_samples_;               // of ended_, and of those before them
   std::unique_ptr<Presence> presence_;  // goes before the arena does
 };
 

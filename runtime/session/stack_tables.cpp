@@ -22,8 +22,9 @@ constexpr size_t kAlign = 8;
 constexpr uint64_t kDlopenedBytes = 64 << 20, kMostPlaced = 2048;
 // Of code that the program makes: pieces of its memory, texts. Address space, taken as it is used.
 constexpr uint64_t kMostMade = 1024, kMadeTexts = 16 << 20;
+constexpr uint64_t kMostElsewhere = 32768;  // parts of the address space, of other processes
 constexpr uint64_t kMadeRows = JitCode::kMost * sizeof(abi::SymbolRow);
-constexpr uint64_t kIndexRows = kMostPlaced + kMostMade;
+constexpr uint64_t kIndexRows = kMostPlaced + kMostMade + kMostElsewhere;
 constexpr uint64_t kIndexBytes =
     offsetof(abi::StackIndex, modules) + kIndexRows * sizeof(abi::StackModule);
 
@@ -200,25 +201,83 @@ void StackTables::place(const MappedModule& module, const FileName& file) {
   }
 }
 
-std::vector<abi::StackModule> StackTables::rows() const {
+StackTables StackTables::moved_to(const std::vector<MappedModule>& modules) const {
+  CHECK(!bytes_.empty() && modules.size() == placements_.size());
+  StackTables moved = *this;
+  moved.placements_.clear();
+  for (const MappedModule& module : modules) moved.place(module, {module.path, module.version});
+  const auto* head = reinterpret_cast<const abi::StackTables*>(moved.bytes_.data());
+  moved.write_index(moved.bytes_.data() + head->index);
+  return moved;
+}
+
+void StackTables::add_elsewhere(const std::vector<MappedModule>& modules) {
+  if (elsewhere_.is_full) return;
+  elsewhere_.is_new = true;
+  elsewhere_.is_full = elsewhere_.owners.size() > kMostElsewhere / 2;
+  if (elsewhere_.is_full) return;
+  for (const MappedModule& module : modules) {
+    const FileName file = {module.path, module.version};
+    elsewhere_.owners.add({module.begin, module.end}, {file, module.bias});
+    if (!files_.contains(file)) elsewhere_.unread.try_emplace(file, module);
+  }
+}
+
+Status StackTables::name_elsewhere(std::span<uint8_t> memory) {
+  if (!std::exchange(elsewhere_.is_new, false)) return ok_status();
+  std::vector<MappedModule> unread;
+  for (auto& [file, module] : std::exchange(elsewhere_.unread, {})) unread.push_back(module);
+  bytes_ = {};
+  Status read = read_files(unread, memory);
+  exchange_index(memory);
+  if (!read.ok() || !elsewhere_.is_full) return read;
+  return Error{
+      "the session has had very many processes: addresses of the later ones have no names "
+      "in handlers that djtap runs itself (begin, end, timers)"};
+}
+
+abi::StackModule StackTables::row_of(const AddressRange& range, uint64_t bias,
+                                     const Tables& tables) const {
+  abi::StackModule row = *tables.row;
+  row.begin = range.begin;
+  row.end = range.end;
+  row.origin = bias + tables.base;
+  return row;
+}
+
+// A script may have kept an address of another process that lies in the range of an own module.
+std::vector<abi::StackModule> StackTables::own_rows() const {
   std::vector<abi::StackModule> rows;
-  for (const Placement& placement : placements_) {
-    const Tables& tables = files_.at(placement.file);
-    if (placement.state == Placement::Covered || !tables.row) continue;
-    if (placement.state == Placement::Gone && placement.shared) continue;  // of no use to anybody
-    if (placement.state == Placement::Gone && is_made_where(placement.module)) continue;
-    abi::StackModule row = *tables.row;
-    row.begin = placement.module.begin;
-    row.end = placement.module.end;
-    row.origin = placement.module.bias + tables.base;
-    row.state = (placement.state == Placement::Gone ? abi::kModuleGone : 0) |
-                (placement.shared ? abi::kModuleShared : 0);
-    rows.push_back(row);
+  for (const auto& [file, module, state, was_shared] : placements_) {
+    const Tables& tables = files_.at(file);
+    if (state == Placement::Covered || !tables.row) continue;
+    const AddressRange range = {module.begin, module.end};
+    const bool shared = was_shared || elsewhere_.owners.has_others(range, {file, module.bias});
+    if (state == Placement::Gone && shared) continue;  // of no use to anybody
+    if (state == Placement::Gone && is_made_where(module)) continue;
+    rows.push_back(row_of(range, module.bias, tables));
+    rows.back().state =
+        (state == Placement::Gone ? abi::kModuleGone : 0) | (shared ? abi::kModuleShared : 0);
   }
   for (const abi::StackModule& made : made_.all) {
     if (!is_mapped(made.begin, made.end)) rows.push_back(made);  // an object may have come there
   }
-  std::sort(rows.begin(), rows.end(), [](auto& a, auto& b) { return a.begin < b.begin; });
+  std::ranges::sort(rows, {}, &abi::StackModule::begin);
+  return rows;
+}
+
+std::vector<abi::StackModule> StackTables::rows() const {
+  std::vector<abi::StackModule> rows = own_rows();
+  std::vector<AddressRange> taken;
+  for (const abi::StackModule& row : rows) taken.push_back({row.begin, row.end});
+  for (const auto& [range, owner] : elsewhere_.owners.outside(taken)) {
+    const auto found = files_.find(owner->file);
+    if (found == files_.end() || !found->second.row) continue;
+    if (rows.size() == kIndexRows) break;  // of files that lie across very many others
+    rows.push_back(row_of(range, owner->bias, found->second));
+    rows.back().state = abi::kModuleGone;
+  }
+  std::ranges::sort(rows, {}, &abi::StackModule::begin);
   return rows;
 }
 
@@ -259,20 +318,21 @@ Status StackTables::follow(const std::vector<MappedModule>& now, std::span<uint8
   }
   if (fresh.empty() && !changed) return ok_status();
   bytes_ = {};
-  const Status read = read_more(fresh, memory);
+  for (const MappedModule& module : fresh) place(module, {module.path, module.version});
+  const Status read = read_files(fresh, memory);
   forget_oldest();
   exchange_index(memory);
   return read;
 }
 
-Status StackTables::read_more(const std::vector<MappedModule>& fresh, std::span<uint8_t> memory) {
+// Appends the tables of files that it does not know yet.
+Status StackTables::read_files(const std::vector<MappedModule>& modules,
+                               std::span<uint8_t> memory) {
   std::vector<std::string> failed;
   std::vector<MappedModule> unread;
   std::vector<Tables*> wanted;  // of each
-  for (const MappedModule& module : fresh) {
-    const FileName file = {module.path, module.version};
-    place(module, file);
-    const auto [known, is_new] = files_.try_emplace(file);
+  for (const MappedModule& module : modules) {
+    const auto [known, is_new] = files_.try_emplace({module.path, module.version});
     if (!is_new) continue;
     unread.push_back(module);
     wanted.push_back(&known->second);

@@ -13,6 +13,7 @@
 #include "compiler/base/result.h"
 #include "compiler/stages/stack_info.h"
 #include "runtime/process/mapped_module.h"
+#include "runtime/session/address_owners.h"
 #include "runtime/session/jit_code.h"
 
 namespace dj {
@@ -32,6 +33,9 @@ class StackTables {
   StackTables for_process(const std::vector<MappedModule>& modules) const {
     return {modules, read_, max_frames_, room_ > bytes_.size()};
   }
+  // These tables as they were at first, for a process that has the same files, in the same order,
+  // at other places. It reads no file.
+  StackTables moved_to(const std::vector<MappedModule>& modules) const;
   // The tables as they are at first: one block that may lie at any 8-byte aligned address.
   std::span<const uint8_t> bytes() const { return bytes_; }
   // Bytes that the block and its later growth need: those behind bytes() must be zero.
@@ -40,6 +44,13 @@ class StackTables {
   // went. memory: the room, shared with the target. Fails if modules find no room; the error names
   // them.
   Status follow(const std::vector<MappedModule>& now, std::span<uint8_t> memory);
+  // Notes where another process of the session has its modules, for name_elsewhere().
+  void add_elsewhere(const std::vector<MappedModule>& modules);
+  // Makes addresses of other processes' modules, as a script keeps them, known to handlers of
+  // djtap's own; where two files have lain, neither is. It reads the files that are new, and does
+  // nothing if no place has come since the last call. memory, errors: as of follow(); it fails
+  // also, once, when there are more places than it can keep.
+  Status name_elsewhere(std::span<uint8_t> memory);
   // Replaces the names of code that the program has made itself. path: the file that tells of the
   // code. It leaves out code where an object is mapped. False: there was no room for all names.
   bool name_made_code(const std::map<uint64_t, JitFunction>& functions, const std::string& path,
@@ -52,8 +63,6 @@ class StackTables {
     uint64_t base = 0;  // lowest ELF address
     std::optional<abi::StackModule> row;
   };
-  // FileName: tells files apart, also files that have the same path one after the other.
-  using FileName = std::pair<std::string, std::optional<FileVersion>>;
   // Placement: one place that a file has had, or has.
   struct Placement {
     FileName file;
@@ -63,9 +72,11 @@ class StackTables {
   };
   void place(const MappedModule& module, const FileName& file);
   void forget_oldest();
+  abi::StackModule row_of(const AddressRange& range, uint64_t bias, const Tables& tables) const;
+  std::vector<abi::StackModule> own_rows() const;
   std::vector<abi::StackModule> rows() const;
   void write_index(uint8_t* to) const;
-  Status read_more(const std::vector<MappedModule>& fresh, std::span<uint8_t> memory);
+  Status read_files(const std::vector<MappedModule>& modules, std::span<uint8_t> memory);
   void exchange_index(std::span<uint8_t> memory);
   uint32_t made_name(const std::string& name, std::span<uint8_t> memory);
   bool is_mapped(uint64_t begin, uint64_t end) const;
@@ -79,6 +90,13 @@ class StackTables {
   uint64_t exchanged_ = 0;    // how often
   std::map<FileName, Tables> files_;
   std::vector<Placement> placements_;
+
+  // Of other processes.
+  struct Elsewhere {
+    AddressOwners owners;
+    std::map<FileName, MappedModule> unread;
+    bool is_new = false, is_full = false;  // a place has come; some were left out
+  } elsewhere_;
 
   // For code that the program makes: it writes the rows of functions to two places in turn.
   struct Made {

@@ -30,12 +30,19 @@ Result<StackInfo> read_module(const std::string& path) {
 class Tables {
  public:
   explicit Tables(const std::vector<MappedModule>& modules)
-      : tables_(modules, read_module, 64, true), memory_(tables_.room()) {
+      : Tables(StackTables(modules, read_module, 64, true)) {}
+  explicit Tables(StackTables tables) : tables_(std::move(tables)), memory_(tables_.room()) {
     std::copy(tables_.bytes().begin(), tables_.bytes().end(), memory_.begin());
   }
   Status follow(const std::vector<MappedModule>& now) { return tables_.follow(now, memory_); }
   bool name_made_code(const std::map<uint64_t, JitFunction>& functions) {
     return tables_.name_made_code(functions, "map", memory_);
+  }
+  void add_elsewhere(const std::vector<MappedModule>& modules) { tables_.add_elsewhere(modules); }
+  Status name_elsewhere() { return tables_.name_elsewhere(memory_); }
+  // The same files elsewhere, of another process.
+  Tables moved_to(const std::vector<MappedModule>& modules) const {
+    return Tables(tables_.moved_to(modules));
   }
   // The name that is found there; empty: none.
   std::string name(uint64_t address, uint32_t unwanted) const {
@@ -175,6 +182,50 @@ TEST(StackTables, WhatWasClosedFirstIsForgotten) {
   EXPECT_EQ(tables.names(kAt + uint64_t{2000} * 16 * kPage), Names({"", "a", "a"}));
   EXPECT_EQ(tables.names(kAt + uint64_t{2999} * 16 * kPage), Names({"a", "a", "a"}));
   EXPECT_EQ(tables.names(kProgram.begin), Names({"program", "program", "program"}));
+}
+
+TEST(StackTables, AnotherProcessHasTheSameFilesElsewhere) {
+  Tables first({kProgram, module_at("a", kAt)});
+  Tables second = first.moved_to({kProgram, module_at("a", 2 * kAt)});
+  EXPECT_EQ(second.names(2 * kAt), Names({"a", "a", "a"}));
+  EXPECT_EQ(second.names(kAt), Names({"", "", ""}));
+  ASSERT_TRUE(second.follow({kProgram, module_at("a", 2 * kAt), module_at("b", 4 * kAt)}).ok());
+  EXPECT_EQ(second.names(4 * kAt), Names({"b", "b", "b"}));
+  EXPECT_EQ(first.names(kAt), Names({"a", "a", "a"}));
+}
+
+TEST(StackTables, AddressesOfOtherProcessesHaveNamesForDjtap) {
+  Tables tables({kProgram, module_at("a", kAt)});
+  tables.add_elsewhere({module_at("b", 2 * kAt), module_at("unreadable", 3 * kAt)});
+  EXPECT_EQ(tables.names(2 * kAt), Names({"", "", ""}));
+  ASSERT_TRUE(tables.name_elsewhere().ok());
+  EXPECT_EQ(tables.names(2 * kAt), Names({"", "b", "b"}));
+  EXPECT_EQ(tables.names(3 * kAt), Names({"", "", ""}));
+  // The first process opens the same file, at another place and at that one.
+  ASSERT_TRUE(tables.follow({kProgram, module_at("b", 4 * kAt), module_at("b", 2 * kAt)}).ok());
+  EXPECT_EQ(tables.names(2 * kAt), Names({"b", "b", "b"}));
+  EXPECT_EQ(tables.names(4 * kAt), Names({"b", "b", "b"}));
+}
+
+TEST(StackTables, WhereTwoFilesLieInTwoProcessesNeitherIsNamed) {
+  Tables tables({kProgram, module_at("a", kAt)});
+  tables.add_elsewhere({module_at("long", kAt, 16)});
+  ASSERT_TRUE(tables.name_elsewhere().ok());
+  EXPECT_EQ(tables.names(kAt), Names({"a", "a", ""}));
+  EXPECT_EQ(tables.name(kAt + 4 * kPage, abi::kModuleShared), "long");
+  tables.add_elsewhere({module_at("other", kAt + 8 * kPage)});
+  ASSERT_TRUE(tables.name_elsewhere().ok());
+  EXPECT_EQ(tables.names(kAt + 8 * kPage), Names({"", "", ""}));
+  EXPECT_EQ(tables.name(kAt + 12 * kPage, abi::kModuleShared), "long");
+}
+
+TEST(StackTables, VeryManyProcessesAreToldOfOnce) {
+  Tables tables({kProgram});
+  for (uint64_t i = 0; i < 20'000; i++) tables.add_elsewhere({module_at("a", kAt + i * 8 * kPage)});
+  EXPECT_FALSE(tables.name_elsewhere().ok());
+  EXPECT_EQ(tables.name(kAt + 8 * kPage, abi::kModuleShared), "a");
+  tables.add_elsewhere({module_at("a", 100 * kAt)});
+  EXPECT_TRUE(tables.name_elsewhere().ok());
 }
 
 }  // namespace

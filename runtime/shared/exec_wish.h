@@ -27,6 +27,7 @@ struct ExecWish {
 struct ExecTalk {
   uint32_t events;  // a futex: how often a thread has said something
   uint32_t nobody;  // 1: djtap answers no more; by djtap
+  uint64_t missed;  // programs whose threads have not waited longer
   ExecWish wishes[kExecWishes];
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 
 namespace dj {
@@ -37,15 +38,24 @@ struct SiteMemory {
 // "118.2 bytes a place: detours 61.0, ..."; empty: there is no place.
 std::string to_string(const SiteMemory& memory);
 
+// Samples: how many samples of running threads were taken, and how many not: the thread was in
+// djtap's code, at a signal, or where it must not be interrupted.
+struct Samples {
+  uint64_t taken = 0, left_out = 0;
+  Samples& operator+=(const Samples& more) {
+    taken += more.taken;
+    left_out += more.left_out;
+    return *this;
+  }
+};
+
 struct ArmReport {
   size_t armed = 0;  // places of probed functions whose text is patched
   size_t sites = 0;  // entries of Target::sites()
   InstallTimes times;
   SiteMemory memory;
   uint64_t pause_ns = 0;  // how long the target stood still: all stops up to arm() together
-  // timer.profile: how many samples of running threads were taken, and how many were not.
-  bool samples = false;
-  uint64_t samples_taken = 0, samples_left_out = 0;
+  std::optional<Samples> samples;  // of timer.profile; empty: it takes none
 };
 
 }  // namespace dj

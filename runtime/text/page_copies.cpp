@@ -25,8 +25,12 @@ std::vector<uint64_t> bytes_of_pages(const SiteList& sites) {
 
 PageCopying::PageCopying(pid_t pid, std::vector<uint64_t> bytes)
     : memory_(pid, O_RDWR), bytes_(std::move(bytes)) {
+  if (has_thread_for(bytes_.size())) thread_ = spare_thread([this] { copy(); });
+}
+
+bool PageCopying::has_thread_for(size_t pages) {
   constexpr size_t kMany = 200;  // a few are written in the time that a thread takes to begin
-  if (bytes_.size() >= kMany) thread_ = spare_thread([this] { copy(); });
+  return pages >= kMany;
 }
 
 PageCopying::~PageCopying() {

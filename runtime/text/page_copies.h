@@ -25,13 +25,15 @@ struct PageCopies {
 // memory's order, so a page may be among them twice.
 std::vector<uint64_t> bytes_of_pages(const SiteList& sites);
 
-// PageCopying: writes each of these bytes as it is. A thread of its own does that from the
-// constructor on; where djtap can have no thread, finish() does it. It skips a byte that it cannot
+// PageCopying: writes each of these bytes as it is. If they are many, a thread of its own does that
+// from the constructor on; else, or where djtap can have no thread, finish() does it. It skips a byte that it cannot
 // write: the patch itself then reports it. The destructor leaves the rest undone.
 class PageCopying {
  public:
   PageCopying(pid_t pid, std::vector<uint64_t> bytes);
   ~PageCopying();
+  // Whether so many pages are worth a thread.
+  static bool has_thread_for(size_t pages);
   // Pauses the thread. A piece that it has begun goes on, for some 100 us.
   void pause();
   void go_on();

@@ -5,6 +5,7 @@
 #include <signal.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "runtime/process/signal_actions.h"
 #include "runtime/shared/thread_table.h"
@@ -68,13 +69,16 @@ void fill_trap_table(const TrapRoom& room, const SiteList& sites) {
 
 Status TrapSetup::install(Stopped& stopped, Journal& journal) {
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
-  DJ_TRY(abi::AppAction app, get_action(call, SIGTRAP));
+  std::optional<abi::AppAction> known;
+  if (stopped.is_fresh()) known = action_at_begin(stopped.pid(), SIGTRAP);
+  DJ_TRY(const abi::AppAction app, known ? *known : get_action(call, SIGTRAP));
   DJ_TRY_DO(stopped.write(threads_ + offsetof(abi::ThreadTable, own_trap),
                           {reinterpret_cast<const uint8_t*>(&app), sizeof app}));
   journal.enter_trap(table_, handler_);
   installed_ = true;
   const uint64_t flags = SA_SIGINFO | SA_ONSTACK | SA_RESTART | kSaRestorer;
-  DJ_TRY_DO(set_action(call, SIGTRAP, {handler_, flags, restorer_, ~uint64_t{0}}));
+  const abi::AppAction ours = {handler_, flags, restorer_, ~uint64_t{0}};
+  if (!set_action_at_begin(call, SIGTRAP, ours)) DJ_TRY_DO(set_action(call, SIGTRAP, ours));
   DJ_TRY_DO(clear_action_masks(call, journal));
   DJ_TRY_DO(call.give_back());
   for (pid_t tid : stopped.threads()) {

@@ -143,7 +143,7 @@ def test_wrong_commands(controlled, program, tmp_path):
     assert os.stat(tmp_path / "control").st_mode & 0o777 == 0o600
     with control:
         for command in ("", "enable", "destroy work", "disable work main", "list work main"):
-            assert control.ask(command) == ([], "error: the commands are: list [N|GLOB], enable N|GLOB, disable N|GLOB")
+            assert control.ask(command) == ([], "error: the commands are: list [N|GLOB], enable N|GLOB, disable N|GLOB, add SCRIPT")
         assert control.ask("disable nothing")[1] == "error: no site is meant by nothing; list shows all"
         assert "[DISABLED" not in "".join(control.do("list"))
     tracer.signal(signal.SIGINT)

@@ -54,6 +54,25 @@ def test_places_that_differ_are_doubles_everywhere(djtap):
     assert "pick_real 1.25\n" in out and "pick_whole 3.5\n" in out, out
 
 
+def test_places_that_differ_in_what_is_executed(djtap, tmp_path):
+    """Whether djtap knows them before, or has to cut what comes later."""
+    point = f'process("{victim("doubles")}").function("pick_*")'
+    out = djtap("-e", f'probe {point} {{ printf("%s %g\\n", ppfunc(), $size / 2) }}', "-c", f"sh -c '{victim('doubles')}; true'").stdout
+    assert "pick_real 1.25\n" in out and "pick_whole 3.5\n" in out, out
+    source = """
+        #include <unistd.h>
+        #include <sys/wait.h>
+        __attribute__((noinline)) void work(TYPE x) { __asm__ volatile("" :: "g"(x)); }
+        int main(int count, char** words) { work(7.5); if (count > 1 && fork() == 0) execl(words[1], words[1], (char*)0); wait(0); }"""
+    for name in ("int", "double"):
+        (tmp_path / f"{name}.c").write_text(source.replace("TYPE", name))
+        subprocess.run(["gcc", "-g", "-O1", "-o", tmp_path / name, tmp_path / f"{name}.c"], check=True)
+    whole = djtap("-e", 'probe process.function("work") { printf("%s %d\\n", execname(), $x) }', "-c", f"{tmp_path}/int {tmp_path}/double")
+    assert whole.stdout == "int 7\ndouble 7\n" and "DJ5903]: $x is a number with a fraction in what was executed" in whole.stderr, whole
+    real = djtap("-e", 'probe process.function("work") { printf("%s %g\\n", execname(), $x) }', "-c", f"{tmp_path}/double {tmp_path}/int")
+    assert real.stdout == "double 7.5\nint 7\n" and real.stderr == "", real
+
+
 def test_globals_print_at_the_end(djtap):
     text = ('global top, seen, half = 0.5, count, negative = -2.5 probe func("mix") { seen[$a] = $n; count++; '
             'if (top < $a) top = $a; half *= 1; negative-- }')

@@ -158,9 +158,10 @@ def test_a_process_that_djtap_traces(attach, program):
     target = program(victim("commander"))
     target.wait_for("pid: ")
     tracer = attach(target.pid, 'probe func("work") { n++ }')
-    for words in (["-e", 'probe func("work") { n++ }', "-p", target.pid], ["clean", target.pid]):
-        assert says(*words) == (4, f"error[DJ4002]: process {target.pid} is held by another djtap, process {tracer.pid}: "
-                                   "end that session first (one session a process)\n")
+    held = f"error[DJ4002]: process {target.pid} is held by another djtap, process {tracer.pid}: end that session first (one session a process)"
+    assert says("clean", target.pid) == (4, f"{held}\n")
+    assert says("-e", 'probe func("work") { n++ }', "-p", target.pid) == (
+        4, f"{held}, or give it more probes: add SCRIPT on its --control socket\n")
 
 
 def test_the_same_error_again_is_counted(djtap_once):

@@ -13,7 +13,7 @@ import time
 
 import pytest
 
-from support import paths, run
+from support import paths, process, run
 from support.paths import victim
 
 COUNT = victim("count")
@@ -295,3 +295,43 @@ def test_killed_while_it_follows(program, tmp_path):
             time.sleep(0.1)
         text = out.read_text()
         assert text.count("work calls: 4") == 60 and text.endswith("done\n"), text
+
+
+LATE = """
+/bin/true
+touch ready; read line < go
+/bin/true
+for i in $(seq 150); do /bin/true & done; wait
+"""
+
+
+def test_what_was_executed_without_an_answer_is_told(background, tmp_path):
+    """A program waits some seconds for a djtap that is stopped, also where hundreds wait; djtap says afterwards how many it has missed."""
+    (tmp_path / "late.sh").write_text(LATE)
+    os.mkfifo(tmp_path / "go")
+    tracer = background("-e", 'probe process("/usr/bin/true").begin { n++ }', "-c", "sh late.sh", cwd=tmp_path)
+    process.wait_until((tmp_path / "ready").exists, "the script does not begin")
+    tracer.signal(signal.SIGSTOP)
+    (tmp_path / "go").write_text("now\n")
+    time.sleep(7)
+    tracer.signal(signal.SIGCONT)
+    result = tracer.finish()
+    missed = re.findall(r"(\d+) programs? is executed without probes: djtap was too busy to follow in time", result.stderr)
+    assert missed and result.globals["n"] + sum(map(int, missed)) == 152, result
+
+
+def test_a_library_that_only_what_is_executed_maps(djtap, djtap_once, tmp_path):
+    """An installed one: a wrong name stays a mistake."""
+    (tmp_path / "roots.c").write_text("""
+        #include <math.h>
+        int main(int count, char** words) { double d = count; for (int i = 0; i < 5; i++) d += cbrt(d + i); return d < 0; }""")
+    subprocess.run(["gcc", "-fno-builtin", "-o", tmp_path / "roots", tmp_path / "roots.c", "-lm"], check=True)
+    for point in ('func("libm.so.6!cbrt")', 'process.library("libm.so.6").function("cbrt")'):
+        found = djtap("-e", f"probe {point} {{ n++ }}", "-c", f"sh -c '{tmp_path}/roots; {tmp_path}/roots'")
+        assert found.globals["n"] == 10 and 'DJ3005]: no process has mapped "libm.so.6" yet' in found.stderr, found
+        assert "DJ5916" not in found.stderr, found
+    never = djtap("-e", 'probe func("libm.so.6!cbrt") { n++ }', "-c", "sh -c 'true; true'")
+    assert never.globals["n"] == 0 and "DJ5916]: no process of the session has mapped libm.so.6: " in never.stderr, never
+    for options in (["--no-follow", "-e", 'probe func("libm.so.6!cbrt") { n++ }'], ["-e", 'probe func("libmm.so.6!cbrt") { n++ }']):
+        wrong = djtap_once(*options, "-c", "sh -c 'true; true'")
+        assert wrong.returncode == 3 and "error[DJ3005]: the traced process has no object" in wrong.stderr, wrong

@@ -114,9 +114,10 @@ def test_samples_of_compiled_code():
     assert result.returncode == 0 and result.stderr == "", result
 
 
-def test_a_program_that_djtap_starts(tmp_path):
+@pytest.mark.parametrize("started", [f"{JITTED} map", f"sh -c '{JITTED} map; exit $?'"], ids=["first", "further"])
+def test_a_program_that_djtap_starts(started):
     """Its map is not there before it runs."""
-    words = command(["-e", STACKS, "-c", f"{JITTED} map"])
+    words = command(["-e", STACKS.replace("func(", f'process("{JITTED}").function('), "-c", started])
     with Background(words) as djtap:
         djtap.wait_for("^py::outer.* at ")
         while not re.search(stack(), djtap.stdout, re.M):

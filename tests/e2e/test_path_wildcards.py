@@ -45,5 +45,15 @@ def test_the_librarys_path(djtap):
 def test_nothing_matches(djtap_once, folders):
     result = djtap_once("-l", f'process("{folders}/**/nosuch").function("work")')
     assert result.returncode != 0 and "there is no object file" in result.stderr, result
-    result = djtap_once("-e", f'probe process("{folders}/*/count").function("work") {{ n++ }}', "-c", folders / "count")
+    script = f'probe process("{folders}/*/count").function("work") {{ n++ }}'
+    result = djtap_once("--no-follow", "-e", script, "-c", folders / "count")
     assert result.returncode != 0 and "the traced process has no object" in result.stderr and "its objects: count" in result.stderr, result
+    result = djtap_once("-e", script, "-c", folders / "count")  # it may yet execute one
+    assert result.globals == {"n": 0} and f"no process of the session has executed {folders}/*/count: " in result.stderr, result
+
+
+def test_files_that_are_executed_later(djtap, folders):
+    """Those that match are known before: by names without a wildcard they would be."""
+    script = f'probe process("{folders}/a/**/count").function("work") {{ n++ }}'
+    result = djtap("-e", script, "-c", f"sh -c '{folders}/a/count 3; {folders}/a/b/count 2; {folders}/count 5'")
+    assert result.globals["n"] == 20 and "DJ5916" not in result.stderr, result

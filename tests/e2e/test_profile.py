@@ -17,12 +17,13 @@ def counted(result, name):
     return {key.strip('"'): int(value) for key, value in result.array(name)}
 
 
-def test_functions_get_samples_by_the_time_they_take(djtap_once):
+@pytest.mark.parametrize("command", [victim("busy"), f"sh -c '{victim('busy')}; exit $?'"], ids=["first", "further"])
+def test_functions_get_samples_by_the_time_they_take(djtap_once, command):
     """hot() calls spin() for four times as long as warm() does; the others sleep."""
     script = """probe timer.profile {
         n++; at[probefunc()]++; thread[tid()]++; points[pp()]++; caller[usymname(ustack(1))]++
         if (uaddr() != ustack(0)) wrong++; objects[probemod()]++ }"""
-    result = samples(djtap_once, script)
+    result = samples(djtap_once, script, "-c", command)
     truth, caller, thread = result.facts, counted(result, "caller"), counted(result, "thread")
     assert result.returncode == 7 and truth["interrupted"] == 0, result
     assert thread[str(truth["worker"])] > 20 and thread[str(truth["worker"])] > result.globals["n"] / 2, result

@@ -113,8 +113,8 @@ class Run {
     clear(rings, header.ring_stride * (kCpus + 1));
     clear(layout.strings.data, abi::strings_data_bytes(kStringBytes));
     *at<abi::Header>(layout.base) = header;
-    abi::strings_init(header.strings.get(layout.arena()), layout.strings.data - layout.base, kStringBytes,
-                      layout.strings.constants - layout.base, kStringBytes);
+    abi::strings_init(header.strings.get(layout.arena()), layout.strings.data - layout.base,
+                      kStringBytes, layout.strings.constants - layout.base, kStringBytes);
     for (const char* text : {"one", "another text", "x\x1b[31m"})
       words_.push_back(abi::ref_to(
           &header, abi::strings_intern(&header, text, static_cast<uint32_t>(strlen(text)))));
@@ -174,12 +174,12 @@ class Run {
     spoil();
     drain.run(false);
     drain.run(true);
-    const std::vector<GlobalValue> all =
-        read_globals(script_.program, script_.program.globals.size(), layout);
+    const std::vector<GlobalValue> all = read_globals(script_.program, layout);
     for (ReportFormat format : {ReportFormat::Text, ReportFormat::Json, ReportFormat::Csv})
       report_globals(all, format, output);
-    report_losses({ToldWords({layout.base, layout.bytes}, layout.header.words.address(layout.arena())), script_.program,
-                   script_.plan, layout});
+    report_losses(
+        {ToldWords({layout.base, layout.bytes}, layout.header.words.address(layout.arena())),
+         script_.program, script_.plan, layout});
     report_calls(script_.program, script_.plan, script_.sources, layout);
   }
 

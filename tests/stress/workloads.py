@@ -84,7 +84,7 @@ class Workload:
 
 
 def python(_, size):
-    modules = {"small": ["test_bisect"], "medium": ["test_json", "test_struct", "test_heapq", "test_bisect"],
+    modules = {"small": ["test_bisect"], "medium": ["test_struct", "test_heapq", "test_bisect"],
                "large": ["test_json", "test_struct", "test_re", "test_threading", "test_dict", "test_list", "test_set",
                          "test_collections", "test_itertools", "test_exceptions", "test_generators", "test_subprocess"]}
     return Workload([paths.PYTHON, HERE / "python_tests.py", *modules[size]])

@@ -101,7 +101,7 @@ void ProcessTarget::know(const DlopenedObjects& objects) {
 
 Result<Stopped> ProcessTarget::stop_target() {
   DJ_TRY(Stopped now, Stopped::stop(process_.pid));
-  if (!is_in_target(now)) return Error{"the target has executed another program", Fail::TargetGone};
+  DJ_TRY_DO(check_in_target(now));
   return now;
 }
 
@@ -121,7 +121,8 @@ Result<CodeAreas> ProcessTarget::map_dlopened(DetourPlan& plan) {
 
 Status ProcessTarget::arm_dlopened() {
   ProbeSet& set = sets_.back();
-  DJ_TRY_DO(set.installation.ready(process_.pid));
+  set.installation.copy_ahead(process_.pid, set.installation.detours().plan, false);
+  DJ_TRY_DO(set.installation.ready());
   DJ_TRY(Stopped stopped, stop_target());
   DJ_TRY_DO(set.installation.arm(stopped));
   return raise(stopped, set.installation.detours());

@@ -73,7 +73,7 @@ TargetFacts ProcessTarget::facts() const {
 SessionFacts ProcessTarget::arena_facts() const {
   SessionFacts facts;
   facts.target_pid = process_.pid;
-  facts.target_own_pid = own_numbers(process_.pid).pid;
+  facts.target_own_pid = own_number(process_.pid);
   facts.errno_offset = errno_offset(process_.pid, process_.modules).value_or(0);
   facts.first_stack = first_stack(process_.pid);
   return facts;
@@ -148,7 +148,7 @@ Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layou
   if (input_.facts.has_rseq && !early) DJ_TRY_DO(check_control_blocks(*held_.stopped));
   DJ_TRY(threads_.has_rows, can_have_rows(plan, layout));
   if (!threads_.has_rows) plan.count_by_calls();
-  installation.copy_ahead(pid, plan);
+  installation.copy_ahead(pid, plan, process_.stands);
   // When stubs are chosen, the mapping begins. The kernel makes mappings and copies in turn: beside
   // each other the mappings took four times as long.
   const auto choose_stubs = [&, choose = plan.stub_chooser()](auto&&... place) {
@@ -177,12 +177,35 @@ void ProcessTarget::place(Detours detours, const abi::Header& header) {
   ProbeSet& set = sets_.back();
   set.installation.place(std::move(detours), set.memory);
   note_samples(set.installation.detours());
+  if (!input_.off.empty()) switch_off(set.installation);
+}
+
+void add_off(const std::vector<InstalledSite>& sites, OffHandlers& off) {
+  for (const InstalledSite& site : sites) {
+    for (const InstalledHandler& each : site.handlers) {
+      if (each.off != 0) off[{site.address, each.probe}] |= each.off;
+    }
+  }
+}
+
+void ProcessTarget::switch_off(Installation& installation) const {
+  for (const OffBy by : {kOffByCommand, kOffByCondition}) {
+    std::set<HandlerAt> handlers;
+    for (const InstalledSite& site : installation.sites()) {
+      for (const InstalledHandler& each : site.handlers) {
+        const auto found = input_.off.find({site.address, each.probe});
+        if (found != input_.off.end() && (found->second & by) != 0)
+          handlers.insert({site.site, each.handler});
+      }
+    }
+    if (!handlers.empty()) installation.switch_handlers(handlers, false, by);
+  }
 }
 
 void ProcessTarget::note_samples(const Detours& detours) {
   for (size_t i = 0; i < detours.samples.size(); ++i) {
     const SampleCall& sample = detours.plan.samples[i];
-    const uint64_t pc = header_.sites.address(abi::arena_of(&header_)) +
+    const uint64_t pc = constants() + header_.sites.offset +
                         (uint64_t{sample.site} + 1) * sizeof(abi::SiteInfo) - sizeof(uint64_t);
     watch_.sample_points[sample.host_probe] = {detours.samples[i], sample.done, pc};
   }
@@ -214,7 +237,7 @@ Status ProcessTarget::prepare_threads() {
 }
 
 Status ProcessTarget::arm_first() {
-  DJ_TRY_DO(first().ready(process_.pid));
+  DJ_TRY_DO(first().ready());
   if (!held_.stopped) {
     DJ_TRY(Stopped stopped, stop_target());
     held_.stopped.emplace(std::move(stopped));
@@ -310,7 +333,7 @@ void ProcessTarget::count_left_calls_of(const Stopped& stopped) const {
                                                  offsetof(abi::Captures, counting))
                                             .number() == 0)
     return;
-  count_left_calls(stopped, {arena(), layout_->capture_data, input_.capture_handlers});
+  count_left_calls(stopped, {arena(), layout_->words.captures, input_.capture_handlers});
 }
 
 // In reverse order: a set uses what the sets before it have brought. What cannot be taken out of
@@ -417,10 +440,7 @@ ArmReport ProcessTarget::report() const {
   report.times = first().times();
   report.memory = first().site_memory();
   report.pause_ns = held_.pause_ns;
-  report.samples = watch_.sampler.has_value();
-  if (!report.samples) return report;
-  report.samples_taken = watch_.sampler->taken();
-  report.samples_left_out = watch_.sampler->left_out();
+  if (watch_.sampler) report.samples = watch_.sampler->samples();
   return report;
 }
 

@@ -19,10 +19,17 @@
 #include "runtime/memory/told_words.h"
 #include "runtime/process/module_watch.h"
 #include "runtime/target/process/sampler.h"
+#include "runtime/target/process/stand_again.h"
 #include "runtime/target/process/traced_process.h"
 #include "runtime/target/target.h"
 
 namespace dj {
+
+// OffHandlers: bits of OffBy of handlers that are off, by the address of the instruction that they
+// precede, and by their probe.
+using OffHandlers = std::map<std::pair<uint64_t, ProbeId>, uint8_t>;
+// Adds those of `sites`.
+void add_off(const std::vector<InstalledSite>& sites, OffHandlers& off);
 
 // ProcessInput: what a ProcessTarget must know besides its process.
 struct ProcessInput {
@@ -34,6 +41,7 @@ struct ProcessInput {
   // those that have data for traps (TrapsAt::processes).
   const SharedFile* data = nullptr;
   uint32_t number = 0;
+  OffHandlers off = {};  // handlers that are off from the begin on
 };
 
 class ProcessTarget : public Target {
@@ -62,6 +70,13 @@ class ProcessTarget : public Target {
   ProcessInput input_of_further() const;
   bool has_ended() const override;
   bool is_in_text() override { return !sets_.empty() && sets_.front().installation.is_in_text(); }
+  // Puts all bytes back as restore() does, but the session goes on: the process, which stands from
+  // there on, is to be probed anew. serve: stand_again().
+  Result<TracedProcess> leave(const Serve& serve);
+  // The inodes of the files of its memory that hold journals.
+  std::set<uint64_t> memories() const;
+  // Enters in these journals that djtap does not need them any more: the process has ended.
+  void finish_journals();
   ForksLeft restore_forks() override;
   bool has_forks(const std::set<uint64_t>& memories) const override;
   void keep() override;
@@ -122,6 +137,7 @@ class ProcessTarget : public Target {
   Status take_out(Stopped& stopped, ProbeSet& set);
   Status send_home(Stopped& stopped);
   void note_samples(const Detours& detours);
+  void switch_off(Installation& installation) const;
   uint64_t end_wanted() const;  // EndReason
   void count_left_calls_of(const Stopped& stopped) const;
   // process_objects.cpp
@@ -129,10 +145,13 @@ class ProcessTarget : public Target {
   Status arm_dlopened();
   void abandon_dlopened();
   void close_loader_talk();
+  // process_leave.cpp
+  Result<Stopped> stop_outside(const Serve& serve);
   // process_watch.cpp
   // Whether the session's memory is still in the target. Call it while the target stands: one that
   // runs may execute another program meanwhile, at whose addresses there may be other things.
   bool is_in_target(const Stopped& stopped) const;
+  Status check_in_target(const Stopped& stopped) const;  // TargetGone: it is not
   Status do_text_work(bool if_awaited);  // if_awaited: only if a place is to be written again
   void warn_of_denied();
   // Makes handlers do without the system calls that seccomp filters deny; returns these calls. Call

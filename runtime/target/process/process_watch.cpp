@@ -37,6 +37,11 @@ bool ProcessTarget::is_in_target(const Stopped& stopped) const {
          ticket == header_.ticket;
 }
 
+Status ProcessTarget::check_in_target(const Stopped& stopped) const {
+  if (is_in_target(stopped)) return ok_status();
+  return Error{"the target has executed another program", Fail::TargetGone};
+}
+
 Status ProcessTarget::switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) {
   for (ProbeSet& set : sets_) set.installation.switch_handlers(handlers, on, by);
   return do_text_work(true);
@@ -91,8 +96,7 @@ void ProcessTarget::warn_of_denied() {
 Result<uint64_t> ProcessTarget::obey_filters(const Stopped& stopped) {
   DJ_TRY(uint64_t denied, denied_by_filters(stopped));
   if (denied == 0) return denied;
-  const auto own_pid =
-      static_cast<uint64_t>(own_numbers(process_.pid).pid);  // handlers may not ask
+  const auto own_pid = static_cast<uint64_t>(own_number(process_.pid));  // handlers may not ask
   const auto put = [&](size_t at, const uint64_t& word) {
     return stopped.write(memory().threads() + at,
                          {reinterpret_cast<const uint8_t*>(&word), sizeof word});

@@ -78,9 +78,10 @@ bool Sampler::may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_s
 
 bool Sampler::is_busy(const Point& point) const { return arena_.word(point.done).number() != 0; }
 
-void Sampler::set_pc(const Point& point, uint64_t pc) const {
-  const uint64_t others = arena_.word(point.pc).number() & ~kPc;
-  arena_.store<uint64_t>(point.pc, others | (pc & kPc));
+// No target can write there.
+void Sampler::set_pc(const Point& point, uint64_t pc) {
+  auto* const word = reinterpret_cast<uint64_t*>(point.pc);
+  abi::store(word, (*word & ~kPc) | (pc & kPc));
 }
 
 bool Sampler::sample(const Point& point, pid_t tid,
@@ -127,7 +128,7 @@ void Sampler::run(const Point& point, const std::function<bool(uint64_t)>& is_le
   for (const pid_t tid : running_threads(pid_)) {
     // The row belongs to one thread at a time, also when that one has not come back yet.
     const bool taken = !is_busy(point) && sample(point, tid, is_left_alone);
-    (taken ? taken_ : left_out_)++;
+    (taken ? samples_.taken : samples_.left_out)++;
   }
 }
 

@@ -13,6 +13,7 @@
 
 #include "runtime/process/stopped.h"
 #include "runtime/process/untrusted.h"
+#include "runtime/target/arm_report.h"
 
 namespace dj {
 
@@ -24,7 +25,7 @@ class Sampler {
 
   // Point: what a probe needs. `code`: address of the code of arch::build_sample(). `done`: address
   // of a word that is not 0 until the sampled thread has come back. `pc`: address of the word of
-  // SiteInfo::pc.
+  // SiteInfo::pc in djtap's view of the process's constants.
   struct Point {
     uint64_t code = 0, done = 0, pc = 0;
   };
@@ -32,21 +33,18 @@ class Sampler {
   // back. is_left_alone: says whether a thread at this address must not be sampled.
   void run(const Point& point, const std::function<bool(uint64_t)>& is_left_alone);
 
-  // How many samples of running threads it took, and how many not: the thread was in djtap's code,
-  // at a signal, or where it must not be interrupted.
-  uint64_t taken() const { return taken_; }
-  uint64_t left_out() const { return left_out_; }
+  Samples samples() const { return samples_; }
 
  private:
   bool is_busy(const Point& point) const;
-  void set_pc(const Point& point, uint64_t pc) const;
+  static void set_pc(const Point& point, uint64_t pc);
   bool sample(const Point& point, pid_t tid, const std::function<bool(uint64_t)>& is_left_alone);
   bool may_interrupt(const Stopped& stopped, pid_t tid, const user_regs_struct& regs) const;
 
   pid_t pid_;
   std::optional<int64_t> rseq_offset_;
   ArenaView arena_;
-  uint64_t taken_ = 0, left_out_ = 0;
+  Samples samples_;
 };
 
 }  // namespace dj

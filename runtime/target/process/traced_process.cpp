@@ -16,6 +16,12 @@
 
 namespace dj {
 
+namespace {
+
+constexpr char kOrAddProbes[] = ", or give it more probes: add SCRIPT on its --control socket";
+
+}  // namespace
+
 UnstartedChild::~UnstartedChild() {
   if (pid_ > 0) kill_child(pid_);
 }
@@ -46,14 +52,23 @@ Result<TracedProcess> TracedProcess::opening(ExecTracee opener) {
   TracedProcess process;
   process.pid = opener.pid();
   process.opener.emplace(std::move(opener));
-  DJ_TRY_DO(check_unheld(process.pid));
+  DJ_TRY_DO(check_unheld(process.pid, kOrAddProbes));
+  DJ_TRY(process.modules, mapped_modules(process.pid));
+  return process;
+}
+
+Result<TracedProcess> TracedProcess::standing(Stopped stopped) {
+  TracedProcess process;
+  process.pid = stopped.pid();
+  process.stands = true;
+  process.stopped.emplace(std::move(stopped));
   DJ_TRY(process.modules, mapped_modules(process.pid));
   return process;
 }
 
 Result<TracedProcess> TracedProcess::open(pid_t pid) {
   DJ_TRY_DO(check_traceable(pid));
-  DJ_TRY_DO(check_unheld(pid));
+  DJ_TRY_DO(check_unheld(pid, kOrAddProbes));
   TracedProcess process;
   process.pid = pid;
   DJ_TRY(process.modules, mapped_modules(pid));

@@ -48,7 +48,7 @@ struct TracedProcess {
   pid_t pid = 0;
   bool is_child = false;             // of djtap: a launched one
   bool stands = false;               // until the session lets it go: launched, or just executed
-  std::optional<Stopped> stopped;    // of one that stands
+  std::optional<Stopped> stopped;    // all its threads, of one that stands
   bool at_loader_call = false;       // of one that stands: ProgramStart::at_loader_call
   std::optional<ExecTracee> opener;  // of a running one: its loader is opening a library
   UnstartedChild unstarted;          // of a launched one; dies before `stopped` lets go
@@ -64,6 +64,9 @@ struct TracedProcess {
   // Takes a running process whose loader waits in the middle of its work. Fails as open() does. It
   // stands from the first look of the session at its threads until it is armed.
   static Result<TracedProcess> opening(ExecTracee opener);
+  // Takes a process in the middle of its run, all of whose threads stand. It stands until it is
+  // armed.
+  static Result<TracedProcess> standing(Stopped stopped);
   // Looks at a running process without stopping it. Fails if djtap may not trace it, or another
   // djtap has its probes there.
   static Result<TracedProcess> open(pid_t pid);
