@@ -121,7 +121,8 @@ std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {
     const std::string base = base_name(i);
     const bool stem = base.starts_with(name) && base.size() > name.size() &&
                       (base[name.size()] == '.' || base[name.size()] == '-');
-    if (glob_match(name, base) || glob_match(name, objects_[i].path) || (stem && !has_wildcard(name))) {
+    if (glob_match(name, base) || glob_match(name, objects_[i].path) ||
+        (stem && !has_wildcard(name))) {
       result.push_back(i);
     }
   }
