@@ -49,7 +49,8 @@ void CallTaker::leave_without(llvm::Value* taken) {
 // A call that began before the probe was there is not kept: only entry values are missed then.
 void CallTaker::take_own(llvm::Value* values) {
   if (!unit_.handlers.of_calls[id_]) return;
-  llvm::Value* taken = call("dj_capture_take", values);
+  const bool of_syscall = unit_.handlers.of_syscalls[id_];
+  llvm::Value* taken = call(of_syscall ? "dj_syscall_take" : "dj_capture_take", values);
   if (!unit_.plan.handlers[id_].capture.values.empty()) leave_without(taken);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// How return handlers come to the calls that return (agent: dj_capture_take, dj_tail_*).
+// How return handlers come to the calls that return (agent: dj_capture_take, dj_syscall_take,
+// dj_tail_*).
 #pragma once
 #include "compiler/lower/body.h"
 

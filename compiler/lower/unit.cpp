@@ -77,6 +77,7 @@ constexpr EntryRow kEntries[] = {
     {"dj_wide_compare", "iiww"},
     {"dj_capture_store", "vilpi"},
     {"dj_capture_take", "iilpi"},
+    {"dj_syscall_take", "iilpi"},
     {"dj_tail_leave", "viil"},
     {"dj_tail_land", "vil"},
     {"dj_tail_take", "iilpi"},
@@ -90,6 +91,7 @@ constexpr EntryRow kEntries[] = {
 HandlerNeeds::HandlerNeeds(const Program& program, const Plan& plan)
     : waits(handlers_that_wait(plan)),
       of_calls(handlers_of_calls(plan)),
+      of_syscalls(handlers_of_syscalls(plan)),
       of_children(handlers_of_children(plan)),
       target_ends(target_ends_session(program, plan)) {}
 

@@ -26,6 +26,7 @@ struct HandlerNeeds {
 
   const std::vector<bool> waits;        // handlers_that_wait()
   const std::vector<bool> of_calls;     // handlers_of_calls()
+  const std::vector<bool> of_syscalls;  // handlers_of_syscalls()
   const std::vector<bool> of_children;  // handlers_of_children()
   const bool target_ends;               // target_ends_session()
 };

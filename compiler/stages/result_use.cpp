@@ -77,6 +77,15 @@ std::vector<std::optional<ProbeId>> probes_of_calls(const Plan& plan) {
   return probes;
 }
 
+std::vector<bool> handlers_of_syscalls(const Plan& plan) {
+  std::vector<bool> found(plan.handlers.size());
+  for (const Site& site : plan.sites) {
+    if (!site.syscall || !site.syscall->done) continue;
+    for (HandlerId id : site.handlers) found[id] = true;
+  }
+  return found;
+}
+
 bool keeps_calls(const Plan& plan) {
   const std::vector<bool> waiting = handlers_that_wait(plan), calls = handlers_of_calls(plan);
   return std::find(waiting.begin(), waiting.end(), true) != waiting.end() ||

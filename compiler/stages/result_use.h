@@ -24,6 +24,9 @@ std::vector<bool> handlers_of_calls(const Plan& plan);
 // By HandlerId: the probe of those; nothing: it follows no calls.
 std::vector<std::optional<ProbeId>> probes_of_calls(const Plan& plan);
 
+// By HandlerId: whether it runs behind a system call.
+std::vector<bool> handlers_of_syscalls(const Plan& plan);
+
 // Whether some handler keeps something of a call until it returns (runtime/shared/capture.h).
 bool keeps_calls(const Plan& plan);
 

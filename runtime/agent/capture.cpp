@@ -184,6 +184,20 @@ void leave_unkept(const Place& place, uint32_t exit, abi::Capture* together) {
   }
 }
 
+enum class Returned : uint8_t { Kept, LeftOut, Unknown };
+
+// The call that returns; if it was kept, its values are filled.
+Returned take_returned(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
+  Place place(handler, slot);
+  abi::Capture* entry = find(place, abi::kCalled);
+  if (entry == nullptr && !was_left_out(handler)) return Returned::Unknown;
+  count(&count_of(handler).returned);
+  if (entry == nullptr) return Returned::LeftOut;
+  agent::copy_values(values, entry->values, words);
+  free_entry(place, *entry);
+  return Returned::Kept;
+}
+
 }  // namespace
 
 void agent::forget_calls(abi::ThreadBlock* block) {
@@ -220,20 +234,14 @@ DJ_COLD_CALL void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_
 
 DJ_COLD_CALL uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
                                       uint32_t words) {
-  Place place(handler, slot);
-  abi::Capture* entry = find(place, abi::kCalled);
-  if (entry == nullptr) {
-    if (was_left_out(handler)) {
-      count(&count_of(handler).returned);
-    } else if (words != 0) {
-      agent::count_skip(abi::kSkipReturnMiss);
-    }
-    return 0;
-  }
-  agent::copy_values(values, entry->values, words);
-  free_entry(place, *entry);
-  count(&count_of(handler).returned);
-  return 1;
+  const Returned returned = take_returned(handler, slot, values, words);
+  if (returned == Returned::Unknown && words != 0) agent::count_skip(abi::kSkipReturnMiss);
+  return returned == Returned::Kept ? 1 : 0;
+}
+
+DJ_COLD_CALL uint32_t dj_syscall_find(uint32_t handler, uint64_t slot, uint64_t* values,
+                                      uint32_t words) {
+  return take_returned(handler, slot, values, words) == Returned::Kept ? 1 : 0;
 }
 
 void dj_tail_leave(uint32_t handler, uint32_t exit, uint64_t slot) {

@@ -25,6 +25,16 @@ bool claim_own(uint64_t* word, uint64_t key) {
   return done;
 }
 
+bool take_own(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
+  abi::Capture* entry = agent::own_entry(fast_block(), handler, slot);
+  const bool found = entry != nullptr && abi::load(&entry->owner) == abi::own_key(handler, slot) &&
+                     entry->stage == abi::kCalled && entry->epoch == agent::epoch_of(handler);
+  if (!found) return false;
+  agent::copy_values(values, entry->values, words);
+  abi::store(&entry->owner, uint64_t{0});
+  return true;
+}
+
 }  // namespace
 
 void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t words) {
@@ -36,11 +46,13 @@ void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, u
 }
 
 uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
-  abi::Capture* entry = agent::own_entry(fast_block(), handler, slot);
-  bool found = entry != nullptr && abi::load(&entry->owner) == abi::own_key(handler, slot) &&
-               entry->stage == abi::kCalled && entry->epoch == agent::epoch_of(handler);
-  if (__builtin_expect(!found, 0)) return dj_capture_find(handler, slot, values, words);
-  agent::copy_values(values, entry->values, words);
-  abi::store(&entry->owner, uint64_t{0});
+  if (__builtin_expect(!take_own(handler, slot, values, words), 0))
+    return dj_capture_find(handler, slot, values, words);
+  return 1;
+}
+
+uint32_t dj_syscall_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
+  if (__builtin_expect(!take_own(handler, slot, values, words), 0))
+    return dj_syscall_find(handler, slot, values, words);
   return 1;
 }

@@ -10,10 +10,13 @@
 
 #pragma GCC visibility push(hidden)
 extern "C" {
-// capture.cpp. What dj_capture_store and dj_capture_take do, whatever stands in the bucket.
+// capture.cpp. What dj_capture_store, dj_capture_take and dj_syscall_take do, whatever stands in
+// the bucket.
 DJ_COLD_CALL void dj_capture_keep(uint32_t handler, uint64_t slot, const uint64_t* values,
                                   uint32_t words);
 DJ_COLD_CALL uint32_t dj_capture_find(uint32_t handler, uint64_t slot, uint64_t* values,
+                                      uint32_t words);
+DJ_COLD_CALL uint32_t dj_syscall_find(uint32_t handler, uint64_t slot, uint64_t* values,
                                       uint32_t words);
 }
 #pragma GCC visibility pop

@@ -280,13 +280,15 @@ Status DetourWriter::build_in(size_t index, PatchSite& site, const std::vector<H
   }
   site.probe_copy = probe_copy(detour_, site);
   if (middle && has_form(site, arch::Form::Boundary)) {
-    if (site.handlers_at != 0) {
+    // A hook's entry handlers run in front of it as well.
+    if (site.handlers_at != 0 && !site.hook) {
       return Error{"entry and statement handlers meet behind the place's first instruction",
                    Fail::Unsupported};
     }
     request_for(site, arch::Form::Boundary, abis, code, request_);
     request_.region = kJumpToNext;
     request_.rest = 0;
+    request_.handlers_at = 0;
     request_.original = site.detour - sizeof kJumpToNext;
     DJ_TRY_DO(write_detour(area, notes, request_, site.address, detour_, site));
   }

@@ -50,12 +50,12 @@ bool may_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
   return false;
 }
 
-// The C library's syscall(): the number is its caller's. ELF addresses.
-AddressRange generic_syscall(const MappedModule& module) {
-  Result<ElfSymbol> symbol = find_symbol(module.open_path, "syscall");
-  if (!symbol.ok()) {
-    return {};
-  }
+// Where system calls of unknown numbers may be any of HookSet::Rseq. In a shared C library that is
+// syscall(): glibc's read() and others share an instruction, too, which makes none of these.
+// Elsewhere it is everywhere: Go makes all its calls by one. ELF addresses.
+AddressRange generic_syscalls(const MappedModule& module) {
+  const Result<ElfSymbol> symbol = find_symbol(module.open_path, "syscall");
+  if (module.is_executable_file || !symbol.ok()) return {0, UINT64_MAX};
   return {symbol.value().address, symbol.value().address + symbol.value().size};
 }
 
@@ -73,11 +73,9 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
     if (!code.ok()) {
       continue;
     }
-    AddressRange generic = generic_syscall(modules[i]);
+    const AddressRange generic = generic_syscalls(modules[i]);
     for (const arch::Checker::Syscall& call : code.value()->checker->syscalls()) {
-      // A number that is not known may be any; for threads only the C library's syscall() is worth
-      // it.
-      bool unknown =
+      const bool unknown =
           call.number == -1 && (set == HookSet::Trap || generic.contains(call.syscall_address));
       const bool there = has_code(modules[i], call.syscall_address + modules[i].bias);
       if (there && (wanted(set, call.number) || unknown)) {
@@ -86,29 +84,6 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
     }
   }
   return found;
-}
-
-bool is_for_tracees(int64_t number) {
-  return number == SYS_ptrace || number == SYS_execve || number == SYS_execveat;
-}
-
-bool yields_to_probes(HookSet set, int64_t number) {
-  return set == HookSet::Rseq && is_for_tracees(number);
-}
-
-bool can_hook_tracing(const HookRegions& hooks, const Plan& plan,
-                      const std::vector<std::vector<SiteId>>& sites) {
-  return std::none_of(hooks.regions.begin(), hooks.regions.end(), [&](const auto& hook) {
-    const auto& [module, call] = hook;
-    if (!is_for_tracees(call.number)) return false;
-    bool at_entry = false, at_call = false;
-    for (const SiteId id : sites[module]) {
-      const Site& site = plan.sites[id];
-      at_entry = at_entry || (site.kind == SiteKind::Entry && site.address == call.region.address);
-      at_call = at_call || (site.syscall && site.address == call.syscall_address);
-    }
-    return at_entry && at_call;
-  });
 }
 
 void refuse_writable(const MappedModule& module, std::vector<arch::Region>& regions) {

@@ -39,17 +39,6 @@ HookRegions find_hooks(HookSet set, const std::vector<MappedModule>& modules, Mo
 // gap.
 bool is_essential(HookSet set, int64_t number);
 
-// Whether this one is hooked only for processes that ask to be traced (agent/tracees.h) or that
-// leave the session (agent/executes.h).
-bool is_for_tracees(int64_t number);
-// Whether this hook gives way to a probe at its place, or inside its bytes.
-bool yields_to_probes(HookSet set, int64_t number);
-// Whether the hooks of is_for_tracees() can stand beside the probes. A hook cannot run both the
-// handlers of its function's entry and those of the system call itself: where a script has both,
-// probes go first. `sites`: of `plan`, by module.
-bool can_hook_tracing(const HookRegions& hooks, const Plan& plan,
-                      const std::vector<std::vector<SiteId>>& sites);
-
 // Gives every region in writable text the verdict WritableText: no probe and no hook may stand
 // there.
 void refuse_writable(const MappedModule& module, std::vector<arch::Region>& regions);

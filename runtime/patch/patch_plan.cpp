@@ -31,10 +31,8 @@ std::vector<Planner> gather(const PatchInput& input, const SitesByModule& sites,
   const HookSet set = way.with_trap ? HookSet::Trap : HookSet::Rseq;
   const HookRegions hooks =
       facts.makes_system_calls ? find_hooks(set, modules, codes, first) : HookRegions();
-  const bool tracees = can_hook_tracing(hooks, plan, sites);
   for (const auto& [module, call] : hooks.regions) {
-    if ((tracees || !is_for_tracees(call.number)) &&
-        (facts.has_rseq || !is_essential(HookSet::Rseq, call.number))) {
+    if (facts.has_rseq || !is_essential(HookSet::Rseq, call.number)) {
       planners[module - first].add_hook(call, set);
     }
   }

@@ -112,24 +112,25 @@ void Planner::add_object_hook(uint64_t address) {
   candidates_.push_back({{.address = address}, 0, false, false, {}, {call}, true, true});
 }
 
-// The hook whose bytes begin at this function's entry with `mov $nr,%eax`, as execve()'s do: the
-// entry's handlers may as well run behind that. Null: there is none.
-Candidate* Planner::hook_from(const Site& entry) {
+// The hook that can run this place's handlers: its bytes begin at the function's entry with
+// `mov $nr,%eax`, as execve()'s do, and the entry's handlers may as well run behind that; or the
+// place is its `syscall`. Null: there is none.
+Candidate* Planner::hook_from(const Site& site) {
   constexpr uint64_t kMoveBytes = 5;
-  if (entry.kind != SiteKind::Entry) return nullptr;
-  Candidate* hook =
-      hook_at({.address = entry.address, .probe_address = entry.address + kMoveBytes});
+  arch::Region region = {.address = site.address, .probe_address = site.address + kMoveBytes};
+  if (site.kind == SiteKind::Statement)
+    region = {.address = site.address - kMoveBytes, .probe_address = site.address};
+  else if (site.kind != SiteKind::Entry)
+    return nullptr;
+  Candidate* hook = hook_at(region);
   return hook != nullptr && is_plain(*hook) ? hook : nullptr;
 }
 
-// The hook of that very system call; null: there is none, or it has given way. Hooks come first.
+// The hook of that very system call; null: there is none. Hooks come first.
 Candidate* Planner::hook_at(const arch::Region& region) {
   for (auto c = candidates_.begin(); c != candidates_.end() && c->hook; ++c) {
-    if (c->region.address != region.address || c->region.probe_address != region.probe_address)
-      continue;
-    if (!c->yields) return &*c;
-    candidates_.erase(c);
-    break;
+    if (c->region.address == region.address && c->region.probe_address == region.probe_address)
+      return &*c;
   }
   return nullptr;
 }
@@ -164,12 +165,12 @@ bool Planner::check() {
   for (size_t i = 0; i < regions.size(); i++) {
     const Candidate& c = candidates_[i];
     if (c.hook && regions[i].verdict == arch::Verdict::InsideOtherSite)
-      culprits.insert(c.yields ? c.region.address : regions[i].culprit);
+      culprits.insert(regions[i].culprit);
   }
   refuse_writable(module_, regions);
   const size_t erased = std::erase_if(candidates_, [&](const Candidate& c) {
-    const bool culprit = (!c.hook || c.yields) && culprits.contains(c.region.address);
-    if (culprit && !c.object && !c.hook) skip_site(c.site, "inside a system call hook");
+    const bool culprit = !c.hook && culprits.contains(c.region.address);
+    if (culprit && !c.object) skip_site(c.site, "inside a system call hook");
     return culprit;
   });
   if (erased > 0) return check();

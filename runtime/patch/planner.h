@@ -24,7 +24,6 @@ struct Candidate {
   bool of_callee = false;           // not in the probed function: only calls of it lead there
   bool object = false;              // the hook of _dl_find_object(): a plain jump or none
   std::vector<SiteId> owners = {};  // of a hook: whose calls it makes
-  bool yields = false;  // a hook that gives way to a probe of its place, or inside its bytes
 };
 // Whether the candidate can be a jump of five free bytes. A hook must be one: it stands before any
 // int3 may.
@@ -57,7 +56,6 @@ class Planner {
     bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
     const bool essential = !data && is_essential(set, call.number);
     candidates_.push_back({call.region, 0, true, essential});
-    candidates_.back().yields = yields_to_probes(set, call.number);
   }
   void add_sites(const std::vector<SiteId>& sites);  // those of this module
   // Adds the hook of _dl_find_object() at its ELF address, behind the calls that stand there. Call
@@ -79,7 +77,7 @@ class Planner {
  private:
   void add_exits(SiteId id);
   Candidate* hook_at(const arch::Region& region);
-  Candidate* hook_from(const Site& entry);
+  Candidate* hook_from(const Site& site);
   void bare_hooks(std::vector<arch::Region>& regions) const;
   void skip_site(SiteId id, std::string reason);
   bool is_jump(const Candidate& c) const {

@@ -19,6 +19,7 @@
 #include "runtime/process/interrupted_call.h"
 #include "runtime/process/map_query.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
 #include "runtime/process/program_start.h"
 #include "runtime/process/session_processes.h"
 #include "runtime/process/thread_wait.h"
@@ -50,6 +51,18 @@ Error no_thread(pid_t tid) {
   return Error{"thread " + std::to_string(tid) + " has ended", Fail::TargetGone};
 }
 
+Error cannot_trace(pid_t tid, pid_t pid, int number) {
+  const std::string what = "process " + std::to_string(pid);
+  const Result<ProcessStatus> status = read_status(tid);
+  const pid_t tracer = status.ok() ? status.value().tracer : 0;
+  if (tracer == 0)
+    return os_error("cannot trace thread " + std::to_string(tid) + " of " + what, number);
+  const Result<ProcessStatus> its = read_status(tracer);
+  return Error{what + " is already traced by process " + std::to_string(tracer) +
+                   (its.ok() ? " (" + its.value().name + ")" : ""),
+               Fail::Permission};
+}
+
 // A signal that the program ignores wakes a traced thread up.
 void repair_interrupted_call(pid_t tid) {
   user_regs_struct regs;
@@ -67,9 +80,7 @@ Result<ExecTracee> ExecTracee::seize(pid_t tid) {
     const int number = errno;
     // The kernel says EPERM of a thread that has ended, too.
     if (number == ESRCH || process_of(tid) == 0) return no_thread(tid);
-    return os_error(
-        "cannot trace thread " + std::to_string(tid) + " of process " + std::to_string(pid),
-        number);
+    return cannot_trace(tid, pid, number);
   }
   return ExecTracee(tid, pid);
 }

@@ -99,13 +99,30 @@ Result<uint32_t> JoinedProcesses::free_number() {
       fmt::format("the session has {} processes already", compiled_.layout.traps.processes)};
 }
 
-// Sites of one program are skipped for the same reasons in each of its processes.
+// Sites of one program are skipped for the same reasons in each of its processes, those of a
+// library in each program.
+std::vector<InstalledSite> JoinedProcesses::new_skips(const Target& joined) const {
+  const auto name_of = [](const InstalledSite& site) {
+    return fmt::format("{} {} {}", site.module, site.symbol, site.reason);
+  };
+  std::set<std::string> told;
+  for (const auto& target : session_.targets()) {
+    if (target.get() == &joined) continue;
+    for (const InstalledSite& site : target->skipped_sites()) told.insert(name_of(site));
+  }
+  std::vector<InstalledSite> skips = joined.skipped_sites();
+  std::erase_if(skips, [&](const InstalledSite& site) { return told.contains(name_of(site)); });
+  return skips;
+}
+
 void JoinedProcesses::report_joined(const Member& member, int pid) const {
   Target& target = *member.target;
-  std::vector<InstalledSite> sites = target.latest_sites();
-  for (InstalledSite& site : sites) site.pid = pid;
-  if (lists_sites_) report_sites(sites);
-  if (!std::exchange(member.known->is_told, true)) warn_skipped_sites(sites);
+  if (lists_sites_) {
+    std::vector<InstalledSite> sites = target.latest_sites();
+    for (InstalledSite& site : sites) site.pid = pid;
+    report_sites(sites);
+  }
+  if (!std::exchange(member.known->is_told, true)) warn_skipped_sites(new_skips(target));
   warn_unraised(target);
 }
 

@@ -266,6 +266,7 @@ void processes() {
   DO("syscall.futex", syscall(SYS_futex, &kept, FUTEX_WAKE, 1, nullptr, nullptr, 0));
   char* const none[] = {nullptr};
   DO("syscall.execve", execve("/no/where", none, none));
+  DO("syscall.execveat", syscall(SYS_execveat, -1, "/no/where", none, none, 0));
   made("syscall.exit_group");  // the child's; once more at the end of the program
   made("syscall.clone");
   const pid_t child = fork();
@@ -295,6 +296,11 @@ void by_number() {
   const long child = DO("syscall.fork", syscall(SYS_fork));
   if (child == 0) _exit(0);
   DO("syscall.wait4", wait4((pid_t)child, nullptr, 0, nullptr));
+  made("syscall.exit_group");
+  made("syscall.vfork");
+  const pid_t other = vfork();
+  if (other == 0) _exit(0);
+  DO("syscall.wait4", wait4(other, nullptr, 0, nullptr));
 }
 
 // What a process says and asks of itself; identities stay what they are.
