@@ -9,12 +9,26 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <optional>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "runtime/output/messages.h"
 #include "runtime/process/child_wait.h"
+#include "runtime/process/open_files.h"
 
 namespace dj {
+namespace {
+
+// A shell gives itself back the limit of open files that djtap was started with.
+std::vector<std::string> words_for(const std::string& command) {
+  const std::optional<rlim_t> files = open_files_before();
+  if (!files) return {"sh", "-c", command};
+  return {"sh", "-c", fmt::format("ulimit -Sn {}; exec sh -c \"$1\"", *files), "sh", command};
+}
+
+}  // namespace
 
 void ShellCommands::run(const std::string& text) {
   std::erase_if(running_, [](pid_t pid) { return waitpid(pid, nullptr, WNOHANG) != 0; });
@@ -28,10 +42,12 @@ void ShellCommands::run(const std::string& text) {
   posix_spawnattr_setsigmask(&attributes, &none);
   posix_spawnattr_setsigdefault(&attributes, &pipe);
   posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  std::string shell = "sh", option = "-c", command = text;
-  char* arguments[] = {shell.data(), option.data(), command.data(), nullptr};
+  std::vector<std::string> words = words_for(text);
+  std::vector<char*> arguments;
+  for (std::string& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
   pid_t pid = 0;
-  int failed = posix_spawn(&pid, "/bin/sh", nullptr, &attributes, arguments, environ);
+  int failed = posix_spawn(&pid, "/bin/sh", nullptr, &attributes, arguments.data(), environ);
   posix_spawnattr_destroy(&attributes);
   if (failed != 0) {
     constexpr size_t kShown = 60;

@@ -13,6 +13,7 @@
 
 #include "runtime/process/child_wait.h"
 #include "runtime/process/elf_file.h"
+#include "runtime/process/open_files.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/program_start.h"
 #include "runtime/process/started_child.h"
@@ -30,6 +31,7 @@ namespace {
   if (options.signal_mask.has_value()) {
     sigprocmask(SIG_SETMASK, &*options.signal_mask, nullptr);
   }
+  lower_open_files();
   char byte;
   if (read(go, &byte, 1) == 1) {  // end of file: djtap is gone
     execvp(words[0], words.data());

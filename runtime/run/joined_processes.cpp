@@ -209,8 +209,10 @@ void JoinedProcesses::poll() {
   if (!looks) return;
   constexpr uint64_t kShare = 100;  // of djtap's time, at most: there may be many processes
   const uint64_t begin = now_ns();
-  if (session_.has_ended_targets()) session_.drop_ended(mapped_session_files());
+  std::set<uint64_t> memories;
+  if (session_.has_ended_targets()) memories = mapped_session_files();
   look_next_ns_ = now_ns() + std::max(kIntervalNs, kShare * (now_ns() - begin));
+  session_.drop_ended(memories);
 }
 
 void JoinedProcesses::note_opened(std::span<const MappedModule> objects) {

@@ -16,6 +16,7 @@
 #include "runtime/output/report_calls.h"
 #include "runtime/output/terminal.h"
 #include "runtime/process/named_processes.h"
+#include "runtime/process/open_files.h"
 #include "runtime/process/own_tracee.h"
 #include "runtime/process/session_processes.h"
 #include "runtime/run/report_session.h"
@@ -351,6 +352,7 @@ std::string SessionRun::program_name(int pid) {
 
 // One that cannot be probed costs a warning.
 JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
+  raise_open_files();
   FoundTarget& found = prepared_.target;
   const ProcessInput input =
       found.process ? static_cast<ProcessTarget*>(session_->target())->input_of_further()
