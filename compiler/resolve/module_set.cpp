@@ -223,6 +223,8 @@ void ModuleSet::report_no_object(const std::string& name, const std::string& fil
                     : is_path
                         ? "searched: " + name
                         : "searched: ./" + name + ", $PATH, the objects of the traced process");
+  if (is_path && !is_wild && may_execute_)
+    d.help = "a file that is made later is no error with ? behind the probe point";
 }
 
 bool means_vdso(std::string_view name) {

@@ -2,6 +2,7 @@
 // Probe kinds begin, end, error, never, oneshot, input, process.begin and process.end: run by the
 // controller when the session or the target changes.
 #include <algorithm>
+#include <filesystem>
 
 #include "arch/x86_64/calls.h"
 #include "compiler/resolve/site_search.h"
@@ -72,19 +73,27 @@ std::vector<std::string> meant_programs(const ModuleSet& modules,
   return programs;
 }
 
+// Where the file will be that the session has yet to make.
+std::string path_to_come(const std::string& name) {
+  std::error_code none;
+  return std::filesystem::weakly_canonical(name, none).string();
+}
+
 void find_process_change(PointQuery& query, PointMeaning& meaning) {
   const ast::Component& process = query.point.components[0];
   HostProbe host;
   bool is_here = true;
   if (std::holds_alternative<std::string>(process.argument)) {
-    const size_t before = query.diags.error_count();
-    const std::vector<size_t> objects =
-        query.modules.process(query.text(process), process.argument_span, query.diags);
-    if (query.diags.error_count() != before) {
-      return;
-    }
-    host.programs = meant_programs(query.modules, objects);
-    is_here = query.modules.has_one_of(objects);
+    Diags hidden;
+    const std::string name = query.text(process);
+    const std::vector<size_t> objects = query.modules.process(
+        name, process.argument_span, query.optional ? hidden : query.diags);
+    if (objects.empty() && !query.optional) return;
+    if (objects.empty())
+      host.programs = {path_to_come(name)};
+    else
+      host.programs = meant_programs(query.modules, objects);
+    is_here = !objects.empty() && query.modules.has_one_of(objects);
   }
   host.when = query.component("begin") ? When::ProcessBegin : When::ProcessEnd;
   host.text = to_string(query.point);

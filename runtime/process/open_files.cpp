@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// setrlimit().
+// The kernel keeps one limit for all of djtap's threads (setrlimit(2)).
 #include "runtime/process/open_files.h"
 
 namespace dj {

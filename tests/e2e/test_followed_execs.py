@@ -161,6 +161,20 @@ POINTS = ["begin", "end", "thread.begin", "thread.end", "syscall", "syscall.retu
           'library("libc.so.6").function("printf")', 'library("libc.so.6").function("malloc").return', 'library("libc.so.6").plt("*")']
 
 
+@pytest.mark.parametrize("point", ["begin", "end", 'function("main")', 'function("main").return', 'statement("main@*:1")'])
+def test_a_program_that_the_session_makes(djtap_once, tmp_path, point):
+    """There is no such file when the session begins: only a script that says so by ? is no error."""
+    source, built = tmp_path / "made.c", tmp_path / "made"
+    source.write_text("int main(void) { return 0; }\n")
+    script = f'global n probe process("{built}").{point} '
+    words = ["--", "sh", "-c", f"gcc -g -o {built} {source} && {built} && {built}; exit 0"]
+    result = djtap_once("-e", script + "? { n++ }", *words)
+    assert result.returncode == 0 and result.globals["n"] == 2, result
+    built.unlink()
+    result = djtap_once("-e", script + "{ n++ }", *words)
+    assert result.returncode == 3 and "a file that is made later is no error with ?" in result.stderr and not built.exists(), result
+
+
 @pytest.mark.parametrize("point", POINTS)
 def test_points_of_a_program_mean_its_processes(djtap_once, tmp_path, point):
     """Wherever the place lies: another program that has the same libraries, threads and functions is not meant."""
