@@ -86,8 +86,8 @@ void find_process_change(PointQuery& query, PointMeaning& meaning) {
   if (std::holds_alternative<std::string>(process.argument)) {
     Diags hidden;
     const std::string name = query.text(process);
-    const std::vector<size_t> objects = query.modules.process(
-        name, process.argument_span, query.optional ? hidden : query.diags);
+    const std::vector<size_t> objects =
+        query.modules.process(name, process.argument_span, query.optional ? hidden : query.diags);
     if (objects.empty() && !query.optional) return;
     if (objects.empty())
       host.programs = {path_to_come(name)};
