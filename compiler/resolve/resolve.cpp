@@ -276,8 +276,8 @@ class Resolver {
     return site.function_begin;
   }
 
-  // Sites at one place are one site, unless pp() says another line of each; a handler stands at a
-  // place once.
+  // Sites at one place are one site, unless pp() says another line or point of each; a handler
+  // stands at a place once.
   void attach(Site&& site, HandlerId handler) {
     // What was inlined at one address are several functions, each with its name.
     const uint64_t place = (site.address * 4 + uint64_t(site.kind)) ^ (site.scope << 40);
@@ -292,9 +292,8 @@ class Resolver {
       if (std::find(here.handlers.begin(), here.handlers.end(), handler) != here.handlers.end()) {
         return;
       }
-      if (here.file == site.file && (site.file.empty() || here.line == site.line)) {
-        same = at;
-      }
+      const bool is_line = here.file == site.file && (site.file.empty() || here.line == site.line);
+      if (is_line && here.listed == site.listed) same = at;
       const auto next = places_.beside.find(at);
       if (next == places_.beside.end() && same) {
         break;

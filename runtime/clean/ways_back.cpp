@@ -61,15 +61,18 @@ std::span<uint8_t> bytes_of(T& value) {
   return {reinterpret_cast<uint8_t*>(&value), sizeof value};
 }
 
-// The words of a frame that can lead back: all but the stack pointer, flags and segments.
+// The words of a frame that can lead back: all but the stack pointer, flags and segments. rcx has a
+// rule of its own.
 template <typename See>
 void see_words(const SavedFrame& frame, const See& see) {
   see(frame[kGateReturn]);
   see(frame[kRestorer]);
   for (int i = REG_R8; i <= REG_RIP; i++) {
-    if (i != REG_RSP) see(frame[kRegisters + static_cast<size_t>(i)]);
+    if (i != REG_RSP && i != REG_RCX) see(frame[kRegisters + static_cast<size_t>(i)]);
   }
 }
+
+uint64_t rcx_of(const SavedFrame& frame) { return frame[kRegisters + size_t{REG_RCX}]; }
 
 // Calls each(address of the segments) for what may be a saved context in these words.
 template <typename Each>
@@ -166,7 +169,7 @@ SavedContexts find_saved_contexts(pid_t pid, const std::vector<Mapping>& maps,
   };
   const auto keep = [&](uint64_t segments) {
     const std::optional<SavedFrame> frame = frame_at(segments, read);
-    bool leads = false;
+    bool leads = frame && ranges.of(rcx_of(*frame));
     if (frame) see_words(*frame, [&](uint64_t word) { leads = leads || ranges.of(word); });
     if (leads) found.at.push_back(segments);
   };
@@ -202,9 +205,10 @@ class Search {
   Status look_at(pid_t tid) {
     DJ_TRY(const user_regs_struct regs, stopped_.registers(tid));
     for (const uint64_t word :
-         {regs.rip, regs.rax, regs.rbx, regs.rcx, regs.rdx, regs.rsi, regs.rdi, regs.rbp, regs.r8,
-          regs.r9, regs.r10, regs.r11, regs.r12, regs.r13, regs.r14, regs.r15})
+         {regs.rip, regs.rax, regs.rbx, regs.rdx, regs.rsi, regs.rdi, regs.rbp, regs.r8, regs.r9,
+          regs.r10, regs.r11, regs.r12, regs.r13, regs.r14, regs.r15})
       see(word);
+    see_rcx(regs.rcx);
     const bool in_call = static_cast<int64_t>(regs.orig_rax) >= 0;
     ways_.runs = ways_.runs || (!in_call && ranges_.of(regs.rip));
     see_pushed(regs.rsp);
@@ -227,6 +231,7 @@ class Search {
     const std::optional<SavedFrame> frame = frame_at(segments, read);
     if (!frame) return 0;
     see_words(*frame, [this](uint64_t word) { see(word); });
+    see_rcx(rcx_of(*frame));
     const uint64_t rsp = (*frame)[kRegisters + size_t{REG_RSP}];
     see_pushed(rsp);
     return rsp;
@@ -236,6 +241,15 @@ class Search {
  private:
   void see(uint64_t word) {
     if (const std::optional<size_t> i = ranges_.of(word)) ways_.used[*i] = true;
+  }
+  // `syscall` leaves the address behind it in rcx (Intel SDM, volume 2), where nobody comes back by
+  // it: a program that uses rcx no more has it there for good.
+  void see_rcx(uint64_t rcx) {
+    constexpr std::array<uint8_t, 2> kSyscall = {0x0f, 0x05};
+    std::array<uint8_t, 2> before = {};
+    const bool is_left =
+        ranges_.of(rcx) && stopped_.read(rcx - 2, before).ok() && before == kSyscall;
+    if (!is_left) see(rcx);
   }
   // A retpoline of the program jumps by a return, to the address on top of the stack.
   void see_pushed(uint64_t stack_pointer) {

@@ -108,6 +108,7 @@ void FollowedExecs::follow(uint32_t number, const abi::ExecWish& wish) {
   };
   if (!lost.empty()) return refuse("traced, it would not get " + lost);
   Result<ExecTracee> thread = ExecTracee::seize(tid);
+  if (!thread.ok() && thread.error().kind == Fail::TargetGone) return answer(number, go);
   if (!thread.ok()) return refuse(thread.error().message);
   traced_.push_back({thread.take(), stays ? number : kNoWish, now_ns()});
   leaves_();

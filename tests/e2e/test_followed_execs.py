@@ -161,6 +161,19 @@ POINTS = ["begin", "end", "thread.begin", "thread.end", "syscall", "syscall.retu
           'library("libc.so.6").function("printf")', 'library("libc.so.6").function("malloc").return', 'library("libc.so.6").plt("*")']
 
 
+ENDS = 'probe process.end { ended[pid(), pp()]++ } '
+EXITS = 'probe func("libc.so.6!_exit") { exits[pid(), ppfunc()]++ } '
+
+
+@pytest.mark.parametrize("script", [ENDS + EXITS, EXITS + ENDS, 'probe process.end, func("libc.so.6!_exit") { if (pp() == "process.end") ended[pid(), pp()]++; else exits[pid(), ppfunc()]++ }'])
+def test_the_end_and_a_probe_of_its_place(djtap, script):
+    """djtap hears of the end at the C library's _exit(): each probe is hit for itself, and has its own name."""
+    result = djtap("-e", script, "--", "sh", "-c", f"{COUNT} 3; (exit 3); {COUNT} 4; exit 0")
+    ended, exits = result.array("ended"), result.array("exits")
+    assert result.returncode == 0 and len(ended) == 4 and {(key[-13:], count) for key, count in ended} == {('"process.end"', "1")}, result
+    assert len(exits) == 4 and {count for _, count in exits} == {"1"}, result
+
+
 @pytest.mark.parametrize("point", ["begin", "end", 'function("main")', 'function("main").return', 'statement("main@*:1")'])
 def test_a_program_that_the_session_makes(djtap_once, tmp_path, point):
     """There is no such file when the session begins: only a script that says so by ? is no error."""
