@@ -165,7 +165,10 @@ ENDS = 'probe process.end { ended[pid(), pp()]++ } '
 EXITS = 'probe func("libc.so.6!_exit") { exits[pid(), ppfunc()]++ } '
 
 
-@pytest.mark.parametrize("script", [ENDS + EXITS, EXITS + ENDS, 'probe process.end, func("libc.so.6!_exit") { if (pp() == "process.end") ended[pid(), pp()]++; else exits[pid(), ppfunc()]++ }'])
+BOTH = 'probe process.end, func("libc.so.6!_exit") { if (pp() == "process.end") ended[pid(), pp()]++; else exits[pid(), ppfunc()]++ }'
+
+
+@pytest.mark.parametrize("script", [ENDS + EXITS, EXITS + ENDS, BOTH])
 def test_the_end_and_a_probe_of_its_place(djtap, script):
     """djtap hears of the end at the C library's _exit(): each probe is hit for itself, and has its own name."""
     result = djtap("-e", script, "--", "sh", "-c", f"{COUNT} 3; (exit 3); {COUNT} 4; exit 0")

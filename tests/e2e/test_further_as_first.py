@@ -23,16 +23,20 @@ SCRIPTS = {
         "threads": 'probe POINT.thread.begin { begun++ } probe POINT.thread.end { ended++ }',
         "begin and end": 'probe POINT.begin { begun[execname()]++ } probe POINT.end { ended[execname()]++ }',
         "a library's": 'probe POINT.library("libc.so.6").function("printf") { n[ppfunc(), probemod(), user_string(pointer_arg(1))]++ }',
-        "system calls": 'probe POINT.syscall { if ($syscall != 202) n[$syscall, pp()]++ } probe POINT.syscall.return { if ($syscall != 202) r[$syscall, $return == 0]++ }',
-        "system calls by name": 'probe syscall.write { if (execname() == "count") n[name, argstr]++ } probe syscall.write.return { if (execname() == "count") r[retval]++ }',
+        "system calls": 'probe POINT.syscall { if ($syscall != 202) n[$syscall, pp()]++ } '
+                        'probe POINT.syscall.return { if ($syscall != 202) r[$syscall, $return == 0]++ }',
+        "system calls by name": 'probe syscall.write { if (execname() == "count") n[name, argstr]++ } '
+                                'probe syscall.write.return { if (execname() == "count") r[retval]++ }',
         "kept entries": 'probe POINT.function("work").return { n[@entry(tid()) == tid(), probefunc(), ppfunc()]++ }',
         "the nearest line": 'probe POINT.statement("work@count.c:1").nearest { n[pp()]++ }',
         "exported functions": 'probe POINT.function("*").exported ? { n[ppfunc()]++ } probe POINT.function("main") { m++ }',
         "the library's stubs": 'probe POINT.library("libc.so.6").plt ? { n[$$name]++ } probe POINT.function("main") { m++ }',
         "objects": 'probe POINT.function("main") { n[umodname(uaddr()), probemod()]++ }',
         "times": 'probe POINT.function("work") { n[gettimeofday_s() > 1000000000, cpu() >= 0]++ }',
-        "own arrays": 'probe POINT.function("work") { a[pid(), tid(), ppid() > 0] <<< int_arg(1) } probe end { foreach ([x, y, z] in a) println(x == y, z, @count(a[x, y, z]), @avg(a[x, y, z])) delete a }',
-        "speculation": 'global s probe POINT.function("main") { s = speculation(); speculate(s, "spoken\\n") } probe POINT.function("main").return { commit(s) }',
+        "own arrays": 'probe POINT.function("work") { a[pid(), tid(), ppid() > 0] <<< int_arg(1) } '
+                      'probe end { foreach ([x, y, z] in a) println(x == y, z, @count(a[x, y, z]), @avg(a[x, y, z])) delete a }',
+        "speculation": 'global s probe POINT.function("main") { s = speculation(); speculate(s, "spoken\\n") } '
+                       'probe POINT.function("main").return { commit(s) }',
         "errors": 'probe POINT.function("work") { try { n += 1 / (int_arg(1) - int_arg(1)) } catch (m) { e[m]++ } }',
         "conditions": 'global on = 1 probe POINT.function("work") if (on) { n++; if (n == 3) on = 0 }',
         "kept stacks": 'global k probe POINT.function("work") { k[ubacktrace()]++ } '
