@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).parent))
 sys.dont_write_bytecode = True
 
 from support import debug_servers, doctors, paths, produced, run  # noqa: E402 (the path comes first)
+from support.control import Control  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve().parent
 NOBODY = 65534
@@ -106,6 +107,17 @@ def attach(background):
         tracer = background("--probes", *options, "-e", script, "-p", str(pid))
         tracer.wait_for(r"\[(OPTIMIZED|INT3|SKIPPED)")
         return tracer
+
+    return start
+
+
+@pytest.fixture
+def controlled(attach, tmp_path):
+    """controlled(pid, script, *options) -> (the tracer, its Control)."""
+    def start(pid, script, *options):
+        path = tmp_path / "control"
+        tracer = attach(pid, script, "--control", str(path), *options)
+        return tracer, Control(path)
 
     return start
 

@@ -73,7 +73,7 @@ std::vector<std::string> meant_programs(const ModuleSet& modules,
   return programs;
 }
 
-// Where the file will be that the session has yet to make.
+// The path of a file that the session has yet to make.
 std::string path_to_come(const std::string& name) {
   std::error_code none;
   return std::filesystem::weakly_canonical(name, none).string();

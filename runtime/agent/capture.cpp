@@ -186,7 +186,7 @@ void leave_unkept(const Place& place, uint32_t exit, abi::Capture* together) {
 
 enum class Returned : uint8_t { Kept, LeftOut, Unknown };
 
-// The call that returns; if it was kept, its values are filled.
+// Takes out the call that returns, and fills `values` if the entry has kept it.
 Returned take_returned(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t words) {
   Place place(handler, slot);
   abi::Capture* entry = find(place, abi::kCalled);

@@ -61,8 +61,8 @@ std::span<uint8_t> bytes_of(T& value) {
   return {reinterpret_cast<uint8_t*>(&value), sizeof value};
 }
 
-// The words of a frame that can lead back: all but the stack pointer, flags and segments. rcx has a
-// rule of its own.
+// The words of a frame that can lead back: all but the stack pointer, flags and segments. The
+// caller looks at rcx (Search::see_rcx).
 template <typename See>
 void see_words(const SavedFrame& frame, const See& see) {
   see(frame[kGateReturn]);
@@ -242,8 +242,8 @@ class Search {
   void see(uint64_t word) {
     if (const std::optional<size_t> i = ranges_.of(word)) ways_.used[*i] = true;
   }
-  // `syscall` leaves the address behind it in rcx (Intel SDM, volume 2), where nobody comes back by
-  // it: a program that uses rcx no more has it there for good.
+  // The `syscall` instruction leaves the address behind it in rcx (Intel SDM, volume 2). No thread
+  // goes to that address, and a program that never sets rcx again keeps it for good.
   void see_rcx(uint64_t rcx) {
     constexpr std::array<uint8_t, 2> kSyscall = {0x0f, 0x05};
     std::array<uint8_t, 2> before = {};

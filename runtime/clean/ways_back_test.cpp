@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint64_t kPage = 4096;
 
-// Says where the page is, and spins: with rcx as a system call on that page has left it, or with
-// another address there.
+// The program prints where its page is, and spins. rcx holds what a system call on that page has
+// left in it, or another address of the page.
 constexpr char kSpins[] = R"(
 #include <stdio.h>
 __asm__(".pushsection .text; .balign 4096\n"
@@ -31,7 +31,7 @@ int main(int count, char** words) {
 }
 )";
 
-// Whether it is taken for one that may come back to the page, once it spins.
+// Whether find_ways_back() says that the spinning program may come back to its page.
 bool may_come_back(const std::vector<std::string>& words) {
   Victim victim(words);
   const uint64_t page = std::stoull(victim.line(), nullptr, 16);

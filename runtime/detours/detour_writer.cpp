@@ -280,7 +280,7 @@ Status DetourWriter::build_in(size_t index, PatchSite& site, const std::vector<H
   }
   site.probe_copy = probe_copy(detour_, site);
   if (middle && has_form(site, arch::Form::Boundary)) {
-    // A hook's entry handlers run in front of it as well.
+    // The handlers of an entry may run in front of the hook that begins there.
     if (site.handlers_at != 0 && !site.hook) {
       return Error{"entry and statement handlers meet behind the place's first instruction",
                    Fail::Unsupported};

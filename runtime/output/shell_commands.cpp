@@ -21,7 +21,8 @@
 namespace dj {
 namespace {
 
-// A shell gives itself back the limit of open files that djtap was started with.
+// The first shell sets the limit of open files that djtap had at its start; the second one runs the
+// command.
 std::vector<std::string> words_for(const std::string& command) {
   const std::optional<rlim_t> files = open_files_before();
   if (!files) return {"sh", "-c", command};

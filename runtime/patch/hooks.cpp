@@ -50,9 +50,10 @@ bool may_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
   return false;
 }
 
-// Where system calls of unknown numbers may be any of HookSet::Rseq. In a shared C library that is
-// syscall(): glibc's read() and others share an instruction, too, which makes none of these.
-// Elsewhere it is everywhere: Go makes all its calls by one. ELF addresses.
+// The ELF addresses at which a system call of unknown number may be one of HookSet::Rseq. A shared C
+// library makes such calls in syscall() alone: its read() and others may share an instruction, too,
+// but that makes none of the set. Another object may make them everywhere: Go makes all its system
+// calls by one instruction.
 AddressRange generic_syscalls(const MappedModule& module) {
   const Result<ElfSymbol> symbol = find_symbol(module.open_path, "syscall");
   if (module.is_executable_file || !symbol.ok()) return {0, UINT64_MAX};

@@ -112,9 +112,9 @@ void Planner::add_object_hook(uint64_t address) {
   candidates_.push_back({{.address = address}, 0, false, false, {}, {call}, true, true});
 }
 
-// The hook that can run this place's handlers: its bytes begin at the function's entry with
-// `mov $nr,%eax`, as execve()'s do, and the entry's handlers may as well run behind that; or the
-// place is its `syscall`. Null: there is none.
+// Returns the hook that can run this place's handlers; null: there is none. The place is the hook's
+// `syscall`, or a function's entry where the hook begins with `mov $nr,%eax`, as in execve(): the
+// entry's handlers may as well run behind that instruction.
 Candidate* Planner::hook_from(const Site& site) {
   constexpr uint64_t kMoveBytes = 5;
   arch::Region region = {.address = site.address, .probe_address = site.address + kMoveBytes};

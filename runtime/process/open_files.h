@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// How many files djtap may have open: for each process of a session it holds four, and a shell's
-// usual limit is 1024 (RLIMIT_NOFILE, getrlimit(2)). What djtap starts has the limit that djtap was
-// started with: a program may take a high one for a reason to look at each number up to it.
+// How many files djtap may have open (RLIMIT_NOFILE, getrlimit(2)). djtap holds four files for each
+// process of a session, and most shells set a limit of 1024. A program that djtap starts gets the
+// limit that djtap had at its start, since some programs look at each number up to the limit.
 #pragma once
 #include <sys/resource.h>
 
@@ -10,14 +10,14 @@
 namespace dj {
 
 // Raises djtap's soft limit to its hard limit, for good. Does nothing where they are equal or the
-// kernel refuses. No other thread of djtap may call it meanwhile.
+// kernel refuses. Only one thread at a time may call a function of this header.
 void raise_open_files();
 
-// Returns the soft limit that djtap was started with. Nothing: it has not been raised.
+// Returns the soft limit that djtap had at its start. Nothing: djtap has not raised it.
 std::optional<rlim_t> open_files_before();
 
-// Gives this process that limit again: a child of djtap's, before it executes another program. Safe
-// behind fork() in a program with threads.
+// Sets this process's limit to the one that djtap had at its start. A child of djtap's calls it
+// before it executes another program; it is safe behind fork() in a program with threads.
 void lower_open_files();
 
 }  // namespace dj

@@ -99,8 +99,8 @@ Result<uint32_t> JoinedProcesses::free_number() {
       fmt::format("the session has {} processes already", compiled_.layout.traps.processes)};
 }
 
-// Sites of one program are skipped for the same reasons in each of its processes, those of a
-// library in each program.
+// djtap skips a site for the same reason in each process of a program, and a site of a library in
+// each program: it warns once.
 std::vector<InstalledSite> JoinedProcesses::new_skips(const Target& joined) const {
   const auto name_of = [](const InstalledSite& site) {
     return fmt::format("{} {} {}", site.module, site.symbol, site.reason);

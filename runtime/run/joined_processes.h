@@ -82,7 +82,7 @@ class JoinedProcesses {
   bool has_left(const Member& member, bool looks_at_memory) const;
   Result<Known*> plan_for(const std::vector<MappedModule>& modules, bool has_rseq);
   Result<uint32_t> free_number();
-  // Sites that are skipped there and in no process of which djtap has told.
+  // The skipped sites of `joined` that no other process of the session skips.
   std::vector<InstalledSite> new_skips(const Target& joined) const;
   void report_joined(const Member& member, int pid) const;
   void make_stacks(Member& member, Known& known, const std::vector<MappedModule>& modules);

@@ -167,8 +167,8 @@ const dj::abi::Stat* dj_map_stat_at(const dj::abi::Map* map, const uint64_t* key
 void dj_capture_store(uint32_t handler, uint64_t slot, const uint64_t* values, uint32_t count);
 // Takes them out again: 1 and values filled, or 0 (counted as kSkipReturnMiss).
 uint32_t dj_capture_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count);
-// The same behind a system call. None is lost there: a new process returns from one that its
-// parent has made, and the script's probe of the parent sees that.
+// The same behind a system call, but a miss is not counted: a new process returns from a call that
+// its parent has made, and the probe sees the parent's return.
 uint32_t dj_syscall_take(uint32_t handler, uint64_t slot, uint64_t* values, uint32_t count);
 // A tail jump: the callee will return for the calls that are here. exit: the site that returns
 // later, and kExit bits. With kExitOwn for the calls of this function, else for those that it was

@@ -38,21 +38,8 @@ for line in sys.stdin:
 
 
 @pytest.fixture
-def controlled(attach, tmp_path):
-    """controlled(pids, script, *more) -> (the tracer, its Control)."""
-    def start(pids, script, *more):
-        path = tmp_path / "control"
-        tracer = attach(pids, script, "--control", str(path), *more)
-        return tracer, Control(path)
-
-    return start
-
-
-@pytest.fixture
-def commander(program):
-    target = program(victim("commander"))
-    target.wait_for("pid: ")
-    return target
+def commander(target):
+    return target()
 
 
 def children(pid):

@@ -6,19 +6,8 @@ import signal
 import pytest
 
 from support import process
-from support.control import FOLLOW, Control
+from support.control import FOLLOW
 from support.paths import victim
-
-
-@pytest.fixture
-def controlled(attach, tmp_path):
-    """controlled(pid, script) -> (the tracer, its Control)."""
-    def start(pid, script):
-        path = tmp_path / "control"
-        tracer = attach(pid, script, "--control", str(path))
-        return tracer, Control(path)
-
-    return start
 
 
 def test_disabled_sites_count_nothing(controlled, program):
