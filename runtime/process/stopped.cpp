@@ -20,6 +20,7 @@
 #include <utility>
 
 #include "runtime/process/interrupted_call.h"
+#include "runtime/process/news_wait.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/rseq_query.h"
@@ -32,7 +33,7 @@ namespace {
 
 constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
 constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that waits for a processor
-constexpr uint64_t kSpinNs = 1'000'000;  // mostly a thread stops sooner than djtap would wake
+constexpr uint64_t kLookNs = 5'000'000;
 constexpr int kEventStop = 128;          // PTRACE_EVENT_STOP
 constexpr int kMostStops = 16;           // of one thread, until it gets to the one that is awaited
 
@@ -244,11 +245,7 @@ Status Stopped::wait_stop(pid_t tid, int* status, uint64_t patience_ns) {
       return Error{"thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
                    " does not stop (it may wait in vfork for a child, or in a device)"};
     }
-    if (now_ns() - begin < kSpinNs) {
-      sched_yield();
-    } else {
-      usleep(50);
-    }
+    wait_for_news(tid, kLookNs);
   }
   Thread& thread = threads_[tid];
   thread.stands = true;

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waits by asking again and again: a stop mostly comes at once.
+// Waits for news of the tracee, and looks meanwhile whether djtap has waited long enough.
 #include "runtime/process/tracee.h"
 
-#include <sched.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <string>
 
 #include "runtime/process/child_wait.h"
+#include "runtime/process/news_wait.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/thread_wait.h"
 
@@ -44,23 +42,16 @@ Tracee::Tracee(Kind its_kind, pid_t its_pid, uint64_t its_limit_ns)
     : kind(its_kind), pid(its_pid), limit_ns(its_limit_ns), deadline_ns(now_ns() + its_limit_ns) {}
 
 Result<int> next_status(const Tracee& tracee) {
-  constexpr uint64_t kSpinNs = 100'000;
-  constexpr uint64_t kShare = 16'000, kLongestUs = 5'000;  // sleeps a 16th of what it has waited
-  const uint64_t begin = now_ns();
+  constexpr uint64_t kLookNs = 5'000'000;
   for (int status = 0;;) {
     const pid_t got = look(tracee, &status);
     if (got > 0) return status;
     if (got < 0 && errno == ECHILD && !is_started(tracee))
       return Error{"the program ended while it was being loaded", Fail::TargetGone};
     if (got < 0 && errno != EINTR) return os_error("cannot wait for the program");
-    const uint64_t now = now_ns(), waited = now - begin;
-    if (waited < kSpinNs) {
-      sched_yield();  // mostly it stops again at once
-      continue;
-    }
     if (is_told_to_end()) return told_to_end(tracee);
-    if (now > tracee.deadline_ns) return too_late(tracee);
-    usleep(static_cast<useconds_t>(std::min(kLongestUs, waited / kShare)));
+    if (now_ns() > tracee.deadline_ns) return too_late(tracee);
+    wait_for_news(tracee.pid, kLookNs);
   }
 }
 

@@ -108,6 +108,7 @@ Status make_timers(int epoll, const LoopActions& actions, std::vector<Fd>& timer
 HeldSignals::HeldSignals() {
   sigset_t signals = with_stop(ending_signals());
   sigaddset(&signals, SIGXFSZ);
+  sigaddset(&signals, SIGCHLD);
   sigprocmask(SIG_BLOCK, &signals, &before_);
 }
 

@@ -50,7 +50,8 @@ struct LoopActions {
 // HeldSignals: a scope in which ending_signals() wait for the loop instead of ending djtap, so that
 // they never fall between arming and the loop, or into disarming. SIGTSTP (Ctrl-Z) waits, too:
 // while djtap has stopped the target, it is not stopped itself. SIGXFSZ does not end djtap either:
-// a write that is too long for RLIMIT_FSIZE fails with EFBIG.
+// a write that is too long for RLIMIT_FSIZE fails with EFBIG. SIGCHLD waits for wait_for_news()
+// (runtime/process/news_wait.h).
 class HeldSignals {
  public:
   HeldSignals();
