@@ -4,18 +4,17 @@
 
 #include <fmt/format.h>
 #include <linux/futex.h>
-#include <sched.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <climits>
-#include <ctime>
 
 #include "compiler/base/counted.h"
 #include "compiler/base/printable.h"
 #include "runtime/output/messages.h"
 #include "runtime/process/exec_rights.h"
+#include "runtime/process/news_wait.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/pid_space.h"
 #include "runtime/process/process.h"
@@ -209,22 +208,15 @@ bool FollowedExecs::is_done(Traced& traced) {
   return true;
 }
 
-// An exec takes some 200 microseconds from the answer on: djtap would sleep longer than that.
+// A thread executes its program some 200 microseconds behind the answer. Others may ask meanwhile.
 bool FollowedExecs::poll() {
-  constexpr uint64_t kAwakeNs = 1'000'000;
-  constexpr int kMostNaps = 60;
-  constexpr timespec kNap = {0, 30'000};
+  constexpr uint64_t kLookNs = 1'000'000;
+  constexpr int kMostRounds = 3;
   look();
-  const uint64_t begin = now_ns();
-  for (int naps = 0; naps < kMostNaps && !traced_.empty();) {
+  for (int round = 0; round < kMostRounds; ++round) {
     std::erase_if(traced_, [this](Traced& traced) { return is_done(traced); });
     if (traced_.empty()) break;
-    if (now_ns() - begin < kAwakeNs) {
-      sched_yield();
-    } else {
-      nanosleep(&kNap, nullptr);
-      ++naps;
-    }
+    wait_for_news(traced_.front().thread.pid(), kLookNs);
     look();
   }
   return !traced_.empty();

@@ -53,15 +53,16 @@ Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedMod
 }
 
 DetourPlan FurtherPlans::detours(const PlannedCode& code, const std::vector<MappedModule>& modules,
-                                 const TargetFacts& facts, size_t first_module) {
+                                 const TargetFacts& facts, size_t first_module,
+                                 KeptPatches* kept) {
   const PatchOptions& patching = compiled_.patching;
-  PatchPlan patches = find_patches({.plan = code.plan,
-                                    .modules = modules,
-                                    .options = patching,
-                                    .facts = facts,
-                                    .first_module = first_module,
-                                    .counting = counting_handlers(code.abis, patching)},
-                                   codes_);
+  const PatchInput input = {.plan = code.plan,
+                            .modules = modules,
+                            .options = patching,
+                            .facts = facts,
+                            .first_module = first_module,
+                            .counting = counting_handlers(code.abis, patching)};
+  PatchPlan patches = kept != nullptr ? kept->find(input, codes_) : find_patches(input, codes_);
   return plan_detours(std::move(patches),
                       {.plan = code.plan,
                        .abis = code.abis,

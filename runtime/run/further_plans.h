@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "compiler/resolve/resolve.h"
+#include "runtime/patch/kept_patches.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
 #include "runtime/session/session.h"
@@ -41,9 +42,9 @@ class FurtherPlans {
   // has_rseq: of the process (TargetFacts).
   Result<FurtherPlan> compile(Plan plan, const std::vector<MappedModule>& modules, bool has_rseq);
   // Plans the detours of such a plan for one process. first_module: modules before it have no
-  // place.
+  // place. kept: has the patches of processes of the same program; null: djtap keeps none.
   DetourPlan detours(const PlannedCode& code, const std::vector<MappedModule>& modules,
-                     const TargetFacts& facts, size_t first_module = 0);
+                     const TargetFacts& facts, size_t first_module, KeptPatches* kept = nullptr);
   Compiled& compiled() { return compiled_; }
   ModuleCodes& codes() { return codes_; }
   Session& session() { return session_; }

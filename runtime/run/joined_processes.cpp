@@ -37,7 +37,8 @@ JoinedProcesses::JoinedProcesses(FurtherPlans& plans, const std::vector<MappedMo
       input_(std::move(input)),
       lists_sites_(lists_sites),
       joins_(std::move(joins)) {
-  known_.push_back({files_of(first), compiled_.facts.has_rseq, std::nullopt, std::nullopt, true});
+  known_.push_back(
+      {files_of(first), compiled_.facts.has_rseq, std::nullopt, std::nullopt, KeptPatches(), true});
 }
 
 namespace {
@@ -65,7 +66,7 @@ Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const std::vector<Mapp
   Plan plan = resolve(compiled_.program, read, silent, compiled_.own.follows_calls);
   DJ_TRY(FurtherPlan further, plans_.compile(std::move(plan), modules, has_rseq));
   further.samples = samples_of(further.plan, compiled_.plan, compiled_.layout);
-  known_.push_back({std::move(files), has_rseq, std::move(further), std::nullopt});
+  known_.push_back({std::move(files), has_rseq, std::move(further), std::nullopt, KeptPatches()});
   return &known_.back();
 }
 
@@ -175,7 +176,7 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
       further ? PlannedCode{further->plan, further->image, further->abis, further->samples}
               : PlannedCode{compiled_.plan, compiled_.image, compiled_.abis,
                             sample_calls(compiled_.plan, compiled_.layout)};
-  DetourPlan detours = plans_.detours(code, process.modules, input.facts);
+  DetourPlan detours = plans_.detours(code, process.modules, input.facts, 0, &known->patches);
   make_stacks(member, *known, process.modules);
   const std::span<const uint8_t> stacks =
       member.stacks ? member.stacks->bytes() : std::span<const uint8_t>();

@@ -66,6 +66,7 @@ class JoinedProcesses {
     bool has_rseq;
     std::optional<FurtherPlan> further;  // empty: the session's first plan
     std::optional<StackTables> stacks;   // of one of its processes
+    KeptPatches patches;
     bool is_told = false;                // djtap has named the sites that it cannot probe
     bool is_old = false;                 // the script has grown since
   };
