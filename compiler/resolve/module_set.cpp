@@ -162,7 +162,8 @@ size_t ModuleSet::add(const std::string& file) {
 }
 
 std::optional<size_t> ModuleSet::later_library(const std::string& name) {
-  const std::string file = may_execute_ && find_library_ ? find_library_(name) : "";
+  const bool may_come = may_execute_ || !has_target_;
+  const std::string file = may_come && find_library_ ? find_library_(name) : "";
   return file.empty() ? std::nullopt : std::optional(add(file));
 }
 

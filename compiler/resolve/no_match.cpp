@@ -205,6 +205,28 @@ Module* object_called(PointQuery& query, const std::vector<size_t>& objects,
   return nullptr;
 }
 
+// The point names no object, so it means those of the process that djtap has traced first.
+bool means_first_program(PointQuery& query, const FunctionPattern& pattern) {
+  const ast::Component* process = query.component("process");
+  const bool has_name = process && std::holds_alternative<std::string>(process->argument);
+  return query.modules.has_target() && !query.modules.is_kernel() && !has_name &&
+         query.component("library") == nullptr && pattern.object.empty();
+}
+
+// The point that means functions of that name in the same objects.
+std::string point_of_functions(PointQuery& query, const FunctionPattern& pattern,
+                               const std::string& name) {
+  if (query.modules.is_kernel()) return fmt::format("kernel.function(\"{}\")", name);
+  const ast::Component *process = query.component("process"), *library = query.component("library");
+  if (process == nullptr && pattern.object.empty()) return fmt::format("func(\"{}\")", name);
+  if (process == nullptr) return fmt::format("func(\"{}!{}\")", pattern.object, name);
+  std::string point = "process";
+  if (std::holds_alternative<std::string>(process->argument))
+    point += fmt::format("(\"{}\")", query.text(*process));
+  if (library != nullptr) point += fmt::format(".library(\"{}\")", query.text(*library));
+  return point + fmt::format(".function(\"{}\")", name);
+}
+
 // No function has the name: what is near it, and where else to look.
 void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span span,
                         const std::vector<size_t>& objects) {
@@ -250,10 +272,22 @@ void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span 
     return;
   }
   d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
+  if (pattern.name.starts_with("0x")) return;  // it is an address
+  const bool has_near = !d.help.empty(), needs_process = means_first_program(query, pattern);
+  if (needs_process)
+    d.notes.push_back(fmt::format(
+        "if a program that the target executes has it: process(\"/path/program\").function(\"{}\")",
+        pattern.name));
+  if (std::ranges::none_of(objects, [&](size_t i) {
+        Module* file = query.modules.open(i);
+        return file && file->function_count() > 0;
+      }))
+    return;
   const std::string first = pattern.name.substr(0, pattern.is_wild() ? 0 : 1);
-  const char* function = query.modules.is_kernel() ? "kernel.function" : "func";
-  d.help += fmt::format("{}list with: djtap -l '{}(\"{}*\")'", d.help.empty() ? "" : "  ", function,
-                        first);
+  const std::string point = point_of_functions(query, pattern, first + "*");
+  d.help +=
+      fmt::format("{}list with{} -l '{}'{}", has_near ? "  " : "", needs_process ? "" : ": djtap",
+                  point, needs_process ? " in place of the script" : "");
 }
 
 }  // namespace

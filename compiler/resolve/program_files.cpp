@@ -9,7 +9,7 @@
 namespace dj {
 namespace {
 
-// The library of any process that the point means; empty: it means none.
+// The library that the point names; empty: it names none.
 std::string library_of(const ast::ProbePoint& point) {
   const ast::Component& first = point.components.front();
   const auto* name = std::get_if<std::string>(&first.argument);
@@ -17,7 +17,7 @@ std::string library_of(const ast::ProbePoint& point) {
     const size_t end = name->find('!');
     return end != std::string::npos ? name->substr(0, end) : "";
   }
-  if (first.name != "process" || name != nullptr || point.components.size() < 2) return "";
+  if (first.name != "process" || point.components.size() < 2) return "";
   const ast::Component& second = point.components[1];
   const auto* library = std::get_if<std::string>(&second.argument);
   return second.name == "library" && library != nullptr ? *library : "";
@@ -74,7 +74,7 @@ std::vector<std::string> program_patterns(const Program& program) {
 std::vector<std::string> library_names(const Program& program) {
   std::vector<std::string> names;
   for (const ast::ProbePoint* point : points_of(program)) {
-    const std::string name = library_of(*point);
+    const std::string name = file_of(*point) == nullptr ? library_of(*point) : "";
     if (!name.empty()) names.push_back(name);
   }
   return names;
@@ -89,6 +89,32 @@ std::vector<std::string> missing_libraries(const Program& program,
     if (!name.empty() && objects.named(name, 0).empty()) add(name, missing);
   }
   return missing;
+}
+
+std::vector<Diag> errors_in_libraries(const Program& program, const std::string& path,
+                                      const Diags& errors) {
+  ModuleSet objects{TargetFiles{}};
+  Diags silent;
+  std::vector<Span> spans;
+  for (const ast::ProbePoint* point : points_of(program)) {
+    const std::string* name = file_of(*point);
+    if (name == nullptr || point->optional || point->sufficient || library_of(*point).empty())
+      continue;
+    for (const size_t object : objects.process(*name, point->span, silent)) {
+      if (objects.path(object) == path) spans.push_back(point->span);
+    }
+  }
+  std::vector<Diag> found;
+  for (const Diag& diag : errors.all()) {
+    const bool is_there = std::ranges::any_of(spans, [&](const Span& span) {
+      return span.file == diag.span.file && span.begin <= diag.span.begin &&
+             diag.span.end <= span.end;
+    });
+    constexpr const char* kNoObject = "DJ3005";  // it may be opened later
+    if (is_there && diag.severity == Severity::Error && diag.code != kNoObject)
+      found.push_back(diag);
+  }
+  return found;
 }
 
 std::vector<std::string> library_files(const Program& program,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // program_files() gives the files that a script names by process("file"), library_files() those
-// that it names as libraries.
+// that it names as libraries of any process.
 #pragma once
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "compiler/diag/diag.h"
 #include "compiler/stages/program.h"
 
 namespace dj {
@@ -26,12 +27,18 @@ std::vector<std::string> program_patterns(const Program& program);
 std::vector<std::string> library_files(const Program& program,
                                        const std::vector<std::string>& mapped);
 
-// Returns the names of those of which `mapped` has none, as they are written, but for points that
-// may be missing.
+// Returns the names of libraries, also of process("file").library("library"), that none of `mapped`
+// has, as they are written, but for points that may be missing.
 std::vector<std::string> missing_libraries(const Program& program,
                                            const std::vector<std::string>& mapped);
 
-// The names that such points have, as they are written.
+// Returns those of `errors`, which resolve() has found for a process of the program at `path`, that
+// are about process("program").library("library") of a library that is mapped there: what else is
+// wrong for that process was wrong for the first one, or means another program.
+std::vector<Diag> errors_in_libraries(const Program& program, const std::string& path,
+                                      const Diags& errors);
+
+// The names of libraries of any process, as they are written.
 std::vector<std::string> library_names(const Program& program);
 
 }  // namespace dj

@@ -47,6 +47,15 @@ std::vector<size_t> no_target(PointQuery& query) {
   return {};
 }
 
+// Where no process tells what it has mapped.
+std::vector<size_t> installed_library(PointQuery& query, const std::string& name, Span span) {
+  const std::optional<size_t> found = query.modules.later_library(name);
+  if (found) return {*found};
+  query.diags.error("DJ3005", span, fmt::format("there is no library \"{}\"", name)).help =
+      kTraceSomething;
+  return {};
+}
+
 // The kernel, or the modules that the point names.
 std::vector<size_t> kernel_objects(PointQuery& query, const FunctionPattern& pattern, Span span) {
   const ast::Component* module = query.component("module");
@@ -71,9 +80,10 @@ std::vector<size_t> named_objects(PointQuery& query, const std::string& name, si
     return objects;
   }
   if (const std::optional<size_t> later = query.modules.later_library(name)) {
-    query.diags.warning(
-        "DJ3005", span,
-        fmt::format("no process has mapped \"{}\" yet: the probe waits for one that does", name));
+    if (query.modules.has_target())
+      query.diags.warning(
+          "DJ3005", span,
+          fmt::format("no process has mapped \"{}\" yet: the probe waits for one that does", name));
     return {*later};
   }
   const bool may_come = !query.modules.has_target() || query.modules.loader().has_value();
@@ -139,11 +149,12 @@ std::vector<size_t> searched_objects(PointQuery& query, const FunctionPattern& p
   const ast::Component* process = query.component("process");
   const ast::Component* library = query.component("library");
   const bool named_process = process && std::holds_alternative<std::string>(process->argument);
+  const std::string& named = library ? query.text(*library) : pattern.object;
   if (!query.modules.has_target() && !named_process) {
-    return no_target(query);
+    const bool is_exact = !named.empty() && !has_wildcard(named);
+    return is_exact ? installed_library(query, named, span) : no_target(query);
   }
   std::vector<size_t> objects;
-  const std::string& named = library ? query.text(*library) : pattern.object;
   query.may_wait = query.modules.has_target() && has_wildcard(named);
   if (named_process) {
     Diags hidden;

@@ -13,6 +13,7 @@
 #include "compiler/resolve/program_files.h"
 #include "compiler/resolve/resolve.h"
 #include "compiler/stages/stack_info.h"
+#include "runtime/output/messages.h"
 #include "runtime/patch/hooks.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/session_processes.h"
@@ -60,10 +61,17 @@ Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const std::vector<Mapp
     return !each.is_old && each.files == files && each.has_rseq == has_rseq;
   };
   if (const auto found = std::ranges::find_if(known_, is_it); found != known_.end()) return &*found;
-  Diags silent;  // points that mean nothing here may mean something in another process
+  Diags errors;  // points that mean nothing here may mean something in another process
   TargetFiles read = files_of_process(modules, compiled_.types.printers);
   read.compile_headers = compiled_.types.compile_headers;
-  Plan plan = resolve(compiled_.program, read, silent, compiled_.own.follows_calls);
+  Plan plan = resolve(compiled_.program, read, errors, compiled_.own.follows_calls);
+  const auto program = std::ranges::find_if(modules, &MappedModule::is_executable_file);
+  if (program != modules.end()) {
+    for (const Diag& diag : errors_in_libraries(compiled_.program, program->path, errors))
+      report_warning(diag.code, diag.help.empty()
+                                    ? diag.message
+                                    : fmt::format("{} ({})", diag.message, diag.help));
+  }
   DJ_TRY(FurtherPlan further, plans_.compile(std::move(plan), modules, has_rseq));
   further.samples = samples_of(further.plan, compiled_.plan, compiled_.layout);
   known_.push_back({std::move(files), has_rseq, std::move(further), std::nullopt, KeptPatches()});

@@ -7,6 +7,7 @@
 #include "compiler/resolve/meant_target.h"
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/source_listing.h"
+#include "runtime/process/loader_cache.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/list_aliases.h"
 #include "runtime/run/show.h"
@@ -38,7 +39,8 @@ int list_points(const ListChoices& what, const ScriptChoices& choices, const Tar
   if (diags.ok()) {
     std::vector<ast::ProbePoint>& points = script.probes.front().points;
     take_process_numbers(points, found.value().pid(), false, diags);
-    const TargetFiles files = target_files(found.value());
+    TargetFiles files = target_files(found.value());
+    files.find_library = find_cached_library;
     if (!diags.ok())
       text.clear();
     else if (what.source)

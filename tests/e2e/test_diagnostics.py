@@ -113,7 +113,7 @@ def test_searched_objects_are_named(diagnose):
     shown = diagnose('probe func("wrok") { n++ }', *COUNT)
     searched = next(note for note in shown.notes if note.startswith("searched:"))
     assert re.search(r"count \(\d+", searched) and re.search(r"libc\.so\.6 \(\d{4}", searched), shown.result
-    assert "list with:" in shown.result.stderr, shown.result
+    assert "list with -l 'func(\"w*\")' in place of the script" in shown.result.stderr, shown.result
 
 
 def test_available_variables_in_order_of_declaration(diagnose):
