@@ -94,11 +94,18 @@ struct LocalIn {
   const std::string& name;
   uint32_t unit;
   const LocalUses& local;
+  const NameUse* by_alias;  // where an alias of a tapset sets such a variable; null: none does
 };
 
 void lint_local(const LocalIn& in, const ast::Script& script, const Uses& uses,
                 const Program& program, Diags& diags) {
-  const auto& [name, unit, local] = in;
+  const auto& [name, unit, local, by_alias] = in;
+  const auto to_see_it = [&, by_alias](Diag& diag, const char* what) {
+    diag.help = fmt::format("{} declare: global {}", what, name);
+    diag.fixes.push_back(declaring(name, diag.span));
+    if (by_alias != nullptr)
+      diag.labels.push_back({by_alias->span, "set by an alias, too: so it is a local variable"});
+  };
   if (local.first_read != nullptr && local.first_write == nullptr) {
     const bool alone = local.first_read->alone;
     Diag& diag = alone ? diags.error("DJ2035", local.first_read->span,
@@ -112,8 +119,7 @@ void lint_local(const LocalIn& in, const ast::Script& script, const Uses& uses,
     Diag& diag =
         diags.warning("DJ2906", local.restarts->span,
                       fmt::format("`{}` is a local variable: it starts at 0 in every hit", name));
-    diag.help = fmt::format("to go on from hit to hit declare: global {}", name);
-    diag.fixes.push_back(declaring(name, diag.span));
+    to_see_it(diag, "to go on from hit to hit");
   }
   // What an alias offers need not be used; a tapset (a file behind the script) offers much.
   bool offered = local.first_write != nullptr && is_offered(local.first_write->span, script);
@@ -121,8 +127,7 @@ void lint_local(const LocalIn& in, const ast::Script& script, const Uses& uses,
   if (unread && !offered && !is_told(local.first_write->span, diags)) {
     Diag& diag = diags.warning("DJ2903", local.first_write->span,
                                fmt::format("`{}` is set but never read", name));
-    diag.help = fmt::format("to see it at the end declare: global {}", name);
-    diag.fixes.push_back(declaring(name, diag.span));
+    to_see_it(diag, "to see it at the end");
   }
 }
 
@@ -155,7 +160,10 @@ void lint(const ast::Script& script, const Uses& uses, const Program& program, D
   for (const auto& [name, list] : uses.names) {
     if (globals.contains(name)) continue;
     std::vector<LocalUses> by_unit(uses.units.size());
+    const NameUse* by_alias = nullptr;
     for (const NameUse& use : list) {
+      if (use.span.file != 0 && use.use == Use::Set && !uses.units[use.unit].is_function)
+        by_alias = &use;
       LocalUses& local = by_unit[use.unit];
       if (is_read(use.use) && local.first_read == nullptr) local.first_read = &use;
       if (is_write(use.use) && local.first_write == nullptr) local.first_write = &use;
@@ -165,7 +173,7 @@ void lint(const ast::Script& script, const Uses& uses, const Program& program, D
       local.set |= use.looped;
     }
     for (uint32_t u = 0; u < by_unit.size(); ++u) {
-      lint_local({name, u, by_unit[u]}, script, uses, program, diags);
+      lint_local({name, u, by_unit[u], by_alias}, script, uses, program, diags);
     }
   }
   ZeroDivisors divisors{diags};

@@ -31,11 +31,12 @@ Result<TargetMaps> TargetMaps::begin(RemoteCall& call, std::span<const SharedFil
   for (const SharedFile* file : files) {
     if (!file->view().empty()) maps.files_.push_back({file, 0});
   }
-  const size_t count = maps.files_.size();
-  std::vector<uint64_t> next;
-  if (call.can_chain()) next = next_descriptors(call.stopped().pid(), count);
-  maps.is_chained_ = next.size() == count && count > 0;
-  for (size_t i = 0; i < next.size(); ++i) maps.files_[i].number = next[i];
+  // In a chain one file is open at a time: so each has the same number, and a program that may have
+  // few files open has room.
+  const std::optional<uint64_t> next =
+      call.can_chain() ? next_descriptor(call.stopped().pid()) : std::nullopt;
+  maps.is_chained_ = next && !maps.files_.empty();
+  for (File& file : maps.files_) file.number = next.value_or(0);
   if (!maps.is_chained_) DJ_TRY_DO(maps.send());
   return maps;
 }
@@ -120,20 +121,26 @@ Result<bool> TargetMaps::make_chained() {
   DJ_TRY(const bool room, is_room());
   if (!room) return false;
   DJ_TRY(const uint64_t page, call_.scratch());
-  for (const File& file : files_) {
-    calls.push_back({SYS_openat, {kNoFolder, page + names.size(), O_RDWR | O_CLOEXEC}});
-    names.append(name_of_file(file.file->fd())).push_back('\0');
-  }
-  if (names.size() > RestoreFrame::kScratchBytes) return false;
-  DJ_TRY_DO(
-      call_.stopped().write(page, {reinterpret_cast<const uint8_t*>(names.data()), names.size()}));
+  const SharedFile* open = nullptr;
+  const auto close_last = [&] {
+    if (open != nullptr) calls.push_back({SYS_close, {files_.front().number}});
+  };
   for (const Piece& piece : pieces_) {
+    if (piece.file != nullptr && piece.file != open) {
+      close_last();
+      open = piece.file;
+      calls.push_back({SYS_openat, {kNoFolder, page + names.size(), O_RDWR | O_CLOEXEC}});
+      names.append(name_of_file(open->fd())).push_back('\0');
+    }
     const RemoteMapping m = mapping_of(piece);
     calls.push_back({SYS_mmap, {m.address, m.bytes, m.protection, m.flags, m.fd, m.offset}});
     const auto& [begin, end] = piece.wiped;
     if (begin != end) calls.push_back({SYS_madvise, {begin, end - begin, MADV_WIPEONFORK}});
   }
-  for (const File& file : files_) calls.push_back({SYS_close, {file.number}});
+  close_last();
+  if (names.size() > RestoreFrame::kScratchBytes) return false;
+  DJ_TRY_DO(
+      call_.stopped().write(page, {reinterpret_cast<const uint8_t*>(names.data()), names.size()}));
   DJ_TRY_DO(call_.chain(calls));
   std::vector<Piece> made = pieces_;
   const Status checked = check(made);

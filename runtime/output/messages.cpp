@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <set>
+#include <tuple>
+
 namespace dj {
 namespace {
 
@@ -29,7 +32,10 @@ void tell(const Diag& diag, const Sources& sources) {
 }
 
 void report_all(const Diags& diags, const Sources& sources) {
+  std::set<std::tuple<std::string, uint32_t, uint32_t, uint32_t, std::string>> told;
   for (const Diag& diag : diags.all()) {
+    const auto& [file, begin, end, via] = diag.span;
+    if (!told.emplace(diag.code, file, begin, end, diag.message).second) continue;
     if (!chosen.no_warnings || diag.severity != Severity::Warning) tell(diag, sources);
   }
 }

@@ -20,7 +20,8 @@ void set_tell_form(TellForm form);
 
 // Writes one diagnostic.
 void tell(const Diag& diag, const Sources& sources);
-// Tells all diagnostics of a script; no warnings if the form leaves them out.
+// Tells all diagnostics of a script; no warnings if the form leaves them out. A point with a
+// wildcard makes many probes of one text: what is wrong with each of them is told once.
 void report_all(const Diags& diags, const Sources& sources);
 // Tell a diagnostic that has no place in a script.
 void report_error(const std::string& code, const std::string& message);

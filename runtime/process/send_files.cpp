@@ -229,16 +229,15 @@ Result<SentFiles> send_files(RemoteCall& call, std::span<const int> files) {
   return numbers.error();
 }
 
-std::vector<uint64_t> next_descriptors(int pid, size_t count) {
+std::optional<uint64_t> next_descriptor(int pid) {
   std::error_code error;
   std::set<uint64_t> open;
   for (const fs::directory_entry& entry :
        fs::directory_iterator(fmt::format("/proc/{}/fd", pid), error))
     open.insert(strtoull(entry.path().filename().c_str(), nullptr, 10));
-  std::vector<uint64_t> next;
-  for (uint64_t number = 0; !error && next.size() < count; ++number) {
-    if (!open.contains(number)) next.push_back(number);
-  }
+  if (error) return std::nullopt;
+  uint64_t next = 0;
+  while (open.contains(next)) ++next;
   return next;
 }
 

@@ -5,6 +5,7 @@
 // another file in between.
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -24,9 +25,9 @@ struct SentFiles {
 // Raises the target's soft limit of open files meanwhile. Fails if the kernel refuses a call or the
 // target's processes interfere; nothing is left to close then.
 Result<SentFiles> send_files(RemoteCall& call, std::span<const int> files);
-// The numbers that a target which is_fresh() gets for the next `count` descriptors that it opens,
-// by what it has open now. Empty: not known.
-std::vector<uint64_t> next_descriptors(int pid, size_t count);
+// The number that a target which is_fresh() gets for the next descriptor that it opens, by what it
+// has open now. Empty: not known.
+std::optional<uint64_t> next_descriptor(int pid);
 // The name by which a target that may look at djtap can open one of djtap's files, if /proc is
 // there what it is here.
 std::string name_of_file(int fd);

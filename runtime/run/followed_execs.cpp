@@ -44,6 +44,13 @@ std::string read_path(int tid, uint64_t address) {
   return "";
 }
 
+// So the same mistake is told once of a program that a thousand processes execute.
+std::string without_number(std::string text, int pid) {
+  const std::string which = fmt::format(" in process {}", pid);
+  if (const size_t at = text.find(which); at != text.npos) text.erase(at, which.size());
+  return text;
+}
+
 }  // namespace
 
 FollowedExecs::~FollowedExecs() {
@@ -176,6 +183,7 @@ void FollowedExecs::look() {
 
 void FollowedExecs::take_in(Traced& traced) {
   const int pid = traced.thread.pid();
+  const std::string program = program_path(pid);
   Result<Launched> launched = lead_to_start(outsiders_.gate, traced.thread);
   Result<TracedProcess> process =
       launched.ok() ? TracedProcess::executed(launched.take()) : launched.error();
@@ -186,7 +194,8 @@ void FollowedExecs::take_in(Traced& traced) {
   if (joined.ok()) {
     followed_.insert(pid);
   } else if (joined.error().kind != Fail::TargetGone) {
-    warn_of_refused(fmt::format("process {}", pid), joined.error().message);
+    warn_of_refused(program.empty() ? fmt::format("process {}", pid) : program,
+                    without_number(joined.error().message, pid));
   }
 }
 

@@ -116,6 +116,14 @@ def test_searched_objects_are_named(diagnose):
     assert "list with -l 'func(\"w*\")' in place of the script" in shown.result.stderr, shown.result
 
 
+def test_one_text_in_many_probes_is_told_once(djtap_once):
+    """Of all system calls. One of them has a variable `n` of its own, which the message shows."""
+    result = djtap_once("-e", "probe syscall.* { if (q) n++ }", "-c", "true")
+    assert result.returncode == 0 and result.stderr.count("`q` is never set") == 1, result
+    assert result.stderr.count("`n` is set but never read") == 1, result
+    assert "  n = $arg1" in result.stderr and "set by an alias, too: so it is a local variable" in result.stderr, result
+
+
 def test_available_variables_in_order_of_declaration(diagnose):
     shown = diagnose('probe func("nine") { n += $zz }', *ARGS)
     text = shown.result.stderr

@@ -36,6 +36,20 @@ def test_at_once():
     assert stderr == "" and f"n={counted(stdout)}\n" in stdout and counted(stdout) == 720, stderr
 
 
+def test_a_program_that_may_open_one_file_more():
+    """Its loader needs that one, too. djtap maps its files one after the other."""
+    for limit in (4, 5):
+        stdout, stderr = traced("-e", COUNTING, "--", "sh", "-c", f"ulimit -n {limit}; {COUNT} 1; {COUNT} 2; exit 0")
+        assert stderr == "" and f"n={counted(stdout)}\n" in stdout and counted(stdout) == 12, stderr
+
+
+def test_a_program_that_is_refused_is_named_once():
+    """However often it is executed, by its name."""
+    stdout, stderr = traced("-e", 'probe process.begin { n++ }', "--", "sh", "-c", "ulimit -v 60000; /bin/true; /bin/true; /bin/true; exit 0")
+    told = re.findall(r"DJ5915\]: (\S+) is executed without probes: mmap of the data arena: Cannot allocate memory", stderr)
+    assert told == ["/usr/bin/true"] and stdout == "n=4\n", (stdout, stderr)
+
+
 def test_who_djtap_starts_has_its_own_limit():
     ask = "ulimit -Sn; ulimit -Hn"
     bare = subprocess.run(["sh", "-c", ask], preexec_fn=few_files, capture_output=True, text=True, check=True).stdout.split()
