@@ -26,6 +26,7 @@ class ModuleSet {
   size_t size() const { return objects_.size(); }
   bool has_target() const { return has_target_; }  // not files by their names alone
   bool is_kernel() const { return is_kernel_; }
+  bool may_execute() const { return may_execute_; }  // TargetFiles::may_execute
   // Of a process: whether the running kernel has a function of that name.
   bool is_in_kernel(const std::string& name) const { return is_in_kernel_ && is_in_kernel_(name); }
   // Objects before this one have had their plan.

@@ -274,7 +274,7 @@ void report_no_function(PointQuery& query, const FunctionPattern& pattern, Span 
   d.suggest(near_names(pattern.name, candidates(query, pattern.name, objects)));
   if (pattern.name.starts_with("0x")) return;  // it is an address
   const bool has_near = !d.help.empty(), needs_process = means_first_program(query, pattern);
-  if (needs_process)
+  if (needs_process && query.modules.may_execute())
     d.notes.push_back(fmt::format(
         "if a program that the target executes has it: process(\"/path/program\").function(\"{}\")",
         pattern.name));

@@ -31,6 +31,8 @@ def test_a_function_of_a_later_program_without_its_name(djtap_once):
         wrong = djtap_once("-e", f"probe {point} {{ n++ }}", "-c", f"sh -c '{COUNT} 1; true'")
         assert wrong.returncode == 3, wrong
         assert '= if a program that the target executes has it: process("/path/program").function("work")' in wrong.stderr, wrong
+    alone = djtap_once("--no-follow", "-e", 'probe func("wrok") { n++ }', "-c", f"sh -c '{COUNT} 1; true'")
+    assert alone.returncode == 3 and "that the target executes" not in alone.stderr, alone
     named = djtap_once("-e", f'probe process("{COUNT}").function("wrok") {{ n++ }}', "-c", f"sh -c '{COUNT} 1; true'")
     assert 'did you mean "work"' in named.stderr and "that the target executes" not in named.stderr, named
 
