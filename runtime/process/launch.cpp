@@ -13,6 +13,7 @@
 
 #include "runtime/process/child_wait.h"
 #include "runtime/process/elf_file.h"
+#include "runtime/process/news_wait.h"
 #include "runtime/process/open_files.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/program_start.h"
@@ -32,6 +33,7 @@ namespace {
     sigprocmask(SIG_SETMASK, &*options.signal_mask, nullptr);
   }
   lower_open_files();
+  inherit_child_signal();
   char byte;
   if (read(go, &byte, 1) == 1) {  // end of file: djtap is gone
     execvp(words[0], words.data());

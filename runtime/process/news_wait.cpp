@@ -10,6 +10,11 @@
 #include "runtime/process/tracer.h"
 
 namespace dj {
+namespace {
+
+bool was_ignored = false;
+
+}  // namespace
 
 void wait_for_news(pid_t tid, uint64_t limit_ns) {
   constexpr uint64_t kSecond = 1'000'000'000;
@@ -25,6 +30,14 @@ void wait_for_news(pid_t tid, uint64_t limit_ns) {
   const timespec limit = {static_cast<time_t>(limit_ns / kSecond),
                           static_cast<long>(limit_ns % kSecond)};
   sigtimedwait(&child, nullptr, &limit);
+}
+
+void hear_of_children() {
+  if (signal(SIGCHLD, SIG_DFL) == SIG_IGN) was_ignored = true;
+}
+
+void inherit_child_signal() {
+  if (was_ignored) signal(SIGCHLD, SIG_IGN);
 }
 
 }  // namespace dj

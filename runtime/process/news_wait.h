@@ -15,4 +15,12 @@ namespace dj {
 // `tid`: then it sleeps 50 microseconds.
 void wait_for_news(pid_t tid, uint64_t limit_ns);
 
+// From here on djtap does not ignore SIGCHLD, which its parent may have let it do: no stop would be
+// told then, and no exit status of a child.
+void hear_of_children();
+
+// Lets the program that a child of djtap is about to execute ignore SIGCHLD if djtap did before
+// hear_of_children(). It is safe behind fork() in a program with threads.
+void inherit_child_signal();
+
 }  // namespace dj

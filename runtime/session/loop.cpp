@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "runtime/output/ending_signals.h"
+#include "runtime/process/news_wait.h"
 
 namespace dj {
 namespace {
@@ -109,6 +110,7 @@ HeldSignals::HeldSignals() {
   sigset_t signals = with_stop(ending_signals());
   sigaddset(&signals, SIGXFSZ);
   sigaddset(&signals, SIGCHLD);
+  hear_of_children();
   sigprocmask(SIG_BLOCK, &signals, &before_);
 }
 
