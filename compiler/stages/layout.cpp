@@ -170,13 +170,6 @@ void lay_out_texts(const Program& program, BodyFacts facts, Layout& layout, Curs
   }
 }
 
-// The Strings, and room for the texts that the controller interns: as much as handlers have.
-void lay_out_strings(Layout& layout, Cursor& cursor) {
-  const auto bytes = static_cast<uint64_t>(layout.limits.string_bytes);
-  layout.header.strings.offset = cursor.take_ref(sizeof(abi::Strings), kLine);
-  layout.strings.constants = cursor.take(bytes, kPage);
-}
-
 // Of a handler that takes snapshots of arrays, with scratch memory for strings.
 uint64_t context_bytes(uint64_t snapshot_bytes, const Limits& limits) {
   uint64_t strings = std::max<uint64_t>(kStringScratchBytes, 16 * limits.max_string_len);
@@ -223,6 +216,8 @@ void fill_limits(const Limits& limits, abi::Header& header) {
   header.max_nesting = static_cast<uint32_t>(limits.max_nesting);
 }
 
+// What each process uses stands in front, in few page tables: most of the large parts behind it is
+// never touched.
 void lay_out_all_constants(const Program& program, const Plan& plan, const BodyFacts& facts,
                            uint64_t stack_bytes, Layout& layout, Cursor& cursor) {
   abi::Header& header = layout.header;
@@ -231,17 +226,19 @@ void lay_out_all_constants(const Program& program, const Plan& plan, const BodyF
   }
   lay_out_texts(program, facts, layout, cursor);
   if (plan.awaits_additions) layout.spare.constants = take_range(cursor, kSpareConstants);
-  lay_out_strings(layout, cursor);
+  header.strings.offset = cursor.take_ref(sizeof(abi::Strings), kLine);
   const bool dlopened = has_room_for_more(plan);
   header.site_count = static_cast<uint32_t>(plan.sites.size() + plan.host_probes.size()) +
                       (dlopened ? kDlopenedSites : 0);
-  header.sites.offset = cursor.take_ref(sizeof(abi::SiteInfo) * header.site_count, kPage);
   if (keeps_calls(plan) || dlopened)
     header.captures.offset = cursor.take_ref(sizeof(abi::Captures), kLine);
+  header.sites.offset = cursor.take_ref(sizeof(abi::SiteInfo) * header.site_count, kPage);
   if (stack_bytes > 0) header.stack_tables.offset = cursor.take_ref(stack_bytes, kPage);
   layout.traps.dlopened = dlopened ? kDlopenedTraps : 0;
   layout.traps.table_bytes = abi::trap_table_bytes(most_traps(plan), layout.traps.dlopened);
   layout.traps.table = cursor.take(layout.traps.table_bytes, kPage);
+  // Of the texts that the controller interns: as much as handlers have.
+  layout.strings.constants = cursor.take(static_cast<uint64_t>(layout.limits.string_bytes), kPage);
 }
 
 void lay_out_all_data(const Program& program, const Plan& plan, Layout& layout, Cursor& cursor) {

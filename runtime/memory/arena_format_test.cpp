@@ -103,6 +103,21 @@ TEST(ArenaFormat, IsTheSameAtEachPlace) {
   EXPECT_GT(words, 40u) << "texts, arrays, sites";
 }
 
+// The large parts, most of which nobody touches, stand behind what each process uses: one page
+// table maps 2 MB.
+TEST(ArenaFormat, OnePageTableMapsTheConstantsThatEachProcessUses) {
+  Limits limits;
+  limits.string_bytes = 64 << 20;
+  const Layout layout = lay_out(all_kinds(), two_sites(), limits, 2, 0x40000000, 4096);
+  const abi::Header& header = layout.header;
+  constexpr uint64_t kPageTableBytes = 2 << 20;
+  for (const uint64_t offset : {uint64_t{header.strings.offset}, uint64_t{header.sites.offset},
+                                uint64_t{header.captures.offset}}) {
+    EXPECT_GT(offset, 0u);
+    EXPECT_LT(offset, kPageTableBytes);
+  }
+}
+
 // A process that has the arena elsewhere reads it by the same Header. Nothing can be read at the
 // first place meanwhile: a reader that followed an address to it would end this test.
 TEST(ArenaFormat, IsReadThroughASecondMapping) {

@@ -22,12 +22,13 @@ void copy(uint64_t constants, const abi::Header& header, uint64_t at, uint64_t b
 void format_joined(uint64_t constants, const Layout& layout, const abi::Header& header,
                    uint64_t sites, const SessionFacts& facts) {
   const abi::Arena arena = layout.arena();
-  const uint64_t texts = layout.strings.constants + texts_used(header);
-  copy(constants, header, layout.base, texts - layout.base);
+  uint64_t front = header.strings.address(arena) + sizeof(abi::Strings);
+  if (header.captures.is_set())
+    front = std::max(front, header.captures.address(arena) + sizeof(abi::Captures));
+  copy(constants, header, layout.base, front - layout.base);
+  copy(constants, header, layout.strings.constants, texts_used(header));
   if (header.sites.is_set())
     copy(constants, header, header.sites.address(arena), sites * sizeof(abi::SiteInfo));
-  if (header.captures.is_set())
-    copy(constants, header, header.captures.address(arena), sizeof(abi::Captures));
   std::ranges::copy(facts.stack_tables,
                     reinterpret_cast<uint8_t*>(constants + header.stack_tables.offset));
   abi::Header own = header;
