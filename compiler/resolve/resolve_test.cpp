@@ -262,10 +262,13 @@ TEST(Resolve, AMissingNameIsSaidOncePerProbe) {
 }
 
 TEST(Resolve, WithoutTargetFuncSaysHowToTraceOne) {
-  Outcome o = run(program({func("libc.so.6!vfs_read")}), {});
-  ASSERT_EQ(o.code(), "DJ3006");
-  EXPECT_NE(o.diags.all()[0].help.find("-c"), std::string::npos);
-  EXPECT_NE(o.diags.all()[0].help.find("-p"), std::string::npos);
+  for (const auto& [point, code] :
+       {std::pair{"vfs_read", "DJ3006"}, std::pair{"libnone.so.6!vfs_read", "DJ3005"}}) {
+    Outcome o = run(program({func(point)}), {});
+    ASSERT_EQ(o.code(), code);
+    EXPECT_NE(o.diags.all()[0].help.find("-c"), std::string::npos);
+    EXPECT_NE(o.diags.all()[0].help.find("-p"), std::string::npos);
+  }
 }
 
 TEST(Resolve, NoDebugInfoIsSaidOnce) {
