@@ -8,7 +8,6 @@
 #include <sys/ptrace.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -18,6 +17,7 @@
 
 #include "runtime/process/interrupted_call.h"
 #include "runtime/process/map_query.h"
+#include "runtime/process/news_wait.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/program_start.h"
@@ -186,7 +186,7 @@ bool ExecTracee::let_go(uint64_t limit_ns) {
     // A child of djtap that is not traced any more has nothing to tell.
     if (!is_traced && asked == pid_) state_ = State::Ended;
     if (now_ns() > deadline) return state_ != State::Running;
-    usleep(50);
+    wait_for_news(tid_);
   }
   return true;
 }

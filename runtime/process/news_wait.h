@@ -9,11 +9,14 @@
 
 namespace dj {
 
+// How long a wait lasts whose end no SIGCHLD tells: djtap looks at its deadlines meanwhile.
+constexpr uint64_t kNewsLimitNs = 5'000'000;
+
 // Sleeps `limit_ns` nanoseconds at most. Returns earlier when a SIGCHLD comes for whatever process,
 // at once if one has come since the last call, so look behind it what has happened. No SIGCHLD is
 // kept where no HeldSignals block it, and none comes to djtap if the broker traces the thread
 // `tid`: then it sleeps 50 microseconds.
-void wait_for_news(pid_t tid, uint64_t limit_ns);
+void wait_for_news(pid_t tid, uint64_t limit_ns = kNewsLimitNs);
 
 // From here on djtap does not ignore SIGCHLD, which its parent may have let it do: no stop would be
 // told then, and no exit status of a child.

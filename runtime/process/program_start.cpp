@@ -8,12 +8,12 @@
 #include <sys/syscall.h>
 #include <sys/user.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <cerrno>
 
 #include "compiler/base/target_file.h"
 #include "runtime/process/loader_stop.h"
+#include "runtime/process/news_wait.h"
 #include "runtime/process/os_error.h"
 #include "runtime/process/process.h"
 #include "runtime/process/running_memory.h"
@@ -80,7 +80,7 @@ void stop_late(Tracee& tracee) {
   constexpr uint64_t kLimitNs = 2'000'000'000;
   tracee.deadline_ns = now_ns() + kLimitNs;
   if (ptrace(PTRACE_INTERRUPT, tracee.pid, 0, 0) != 0) return;
-  for (int status = 0; now_ns() < tracee.deadline_ns; usleep(50)) {
+  for (int status = 0; now_ns() < tracee.deadline_ns; wait_for_news(tracee.pid)) {
     const pid_t got = wait_thread(tracee.pid, tracee.pid, &status);
     tracee.has_ended = got < 0 ? errno == ECHILD : got > 0 && !WIFSTOPPED(status);
     tracee.stands = got > 0 && WIFSTOPPED(status);

@@ -33,9 +33,8 @@ namespace {
 
 constexpr uint64_t kStopTimeoutNs = 2'000'000'000;
 constexpr uint64_t kStarvedTimeoutNs = 60'000'000'000;  // of a thread that waits for a processor
-constexpr uint64_t kLookNs = 5'000'000;
-constexpr int kEventStop = 128;          // PTRACE_EVENT_STOP
-constexpr int kMostStops = 16;           // of one thread, until it gets to the one that is awaited
+constexpr int kEventStop = 128;                         // PTRACE_EVENT_STOP
+constexpr int kMostStops = 16;  // of one thread, until it gets to the one that is awaited
 
 const void* as_data(uint64_t value) { return reinterpret_cast<const void*>(value); }
 
@@ -245,7 +244,7 @@ Status Stopped::wait_stop(pid_t tid, int* status, uint64_t patience_ns) {
       return Error{"thread " + std::to_string(tid) + " of process " + std::to_string(pid_) +
                    " does not stop (it may wait in vfork for a child, or in a device)"};
     }
-    wait_for_news(tid, kLookNs);
+    wait_for_news(tid);
   }
   Thread& thread = threads_[tid];
   thread.stands = true;
@@ -423,7 +422,7 @@ void Stopped::bury(pid_t tid) const {
   int status = 0;
   for (pid_t got = 0; now_ns() < deadline; got = wait_thread(tid, pid_, &status)) {
     if ((got == tid && !WIFSTOPPED(status)) || (got < 0 && errno != EINTR)) return;
-    usleep(50);
+    wait_for_news(tid);
   }
 }
 

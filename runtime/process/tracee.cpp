@@ -42,7 +42,6 @@ Tracee::Tracee(Kind its_kind, pid_t its_pid, uint64_t its_limit_ns)
     : kind(its_kind), pid(its_pid), limit_ns(its_limit_ns), deadline_ns(now_ns() + its_limit_ns) {}
 
 Result<int> next_status(const Tracee& tracee) {
-  constexpr uint64_t kLookNs = 5'000'000;
   for (int status = 0;;) {
     const pid_t got = look(tracee, &status);
     if (got > 0) return status;
@@ -51,7 +50,7 @@ Result<int> next_status(const Tracee& tracee) {
     if (got < 0 && errno != EINTR) return os_error("cannot wait for the program");
     if (is_told_to_end()) return told_to_end(tracee);
     if (now_ns() > tracee.deadline_ns) return too_late(tracee);
-    wait_for_news(tracee.pid, kLookNs);
+    wait_for_news(tracee.pid);
   }
 }
 
