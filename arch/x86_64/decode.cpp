@@ -197,7 +197,7 @@ uint16_t registers_written(std::span<const uint8_t> bytes, const Insn& insn) {
   ZydisDecodedOperand operands[ZYDIS_MAX_OPERAND_COUNT];
   if (!ZYAN_SUCCESS(ZydisDecoderDecodeFull(&decoder(), bytes.data(), bytes.size(), &z, operands)))
     return 0xffff;
-  uint16_t written = 0;
+  uint16_t written = insn.kind == Kind::Syscall ? 1 : 0;  // the kernel's answer is in rax
   for (uint8_t i = 0; i < z.operand_count; i++) {
     const ZydisDecodedOperand& op = operands[i];
     if (op.type != ZYDIS_OPERAND_TYPE_REGISTER || !(op.actions & ZYDIS_OPERAND_ACTION_MASK_WRITE))

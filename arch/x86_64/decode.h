@@ -81,7 +81,7 @@ struct Insn : Head {
 bool decode(std::span<const uint8_t> bytes, uint64_t address, Insn& insn);
 
 // Returns the general registers that the instruction writes: bit n is set for encoding number n.
-// For a call, adds the registers that a callee may change.
+// For a call, adds the registers that a callee may change; for a system call, rax.
 uint16_t registers_written(std::span<const uint8_t> bytes, const Insn& insn);
 
 // reads_result() tells whether the instruction reads what a function that returns has left in the

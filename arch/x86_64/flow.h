@@ -30,6 +30,7 @@ class Flow {
   // store a register or a constant by the same operand.
   Definitions stores(uint32_t at);
 
+  const Module& module() const { return module_; }
   const Function& function() const { return function_; }
   // Returns the index of the one instruction that leads to `at`; Function::kNone: several do, or
   // none.

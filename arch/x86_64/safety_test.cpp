@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The eight checks, each with a victim that provokes it; exits; system calls; collisions.
+// The eight checks, each with a victim that provokes it; exits; collisions.
 #include "arch/x86_64/safety.h"
 
 #include <gtest/gtest.h>
@@ -430,46 +430,6 @@ TEST(Exits, ShortFunctionsNeverOverlap) {
       EXPECT_TRUE(apart || one_site) << body << padding;
     }
   }
-}
-
-TEST(Syscalls, NumbersAndRegions) {
-  const test::Victim v = victim(
-      "func a; mov $13,%eax; syscall; ret; done a;"
-      "func b; mov %rdi,%rax; mov %rsi,%rdi; syscall; ret; done b;"
-      "func c; xor %eax,%eax; mov %rdi,%rsi; syscall; ret; done c;"
-      "func d; mov $14,%eax; 1: syscall; cmp $-4096,%rax; ja 1b; ret; done d;"
-      "func e; nop; mov $15,%rax; syscall; done e;"
-      "func g; mov $0x050f,%eax; ret; done g");
-  Checker checker(v.text);
-  const auto calls = checker.syscalls();
-  ASSERT_EQ(calls.size(), 5u);  // the immediate of g is none
-  EXPECT_EQ(calls[0].number, 13);
-  EXPECT_EQ(calls[0].region.address, v.symbols.at("a"));
-  EXPECT_EQ(calls[0].region.length, 7);
-  EXPECT_EQ(calls[0].region.verdict, Verdict::Ok);
-  EXPECT_EQ(calls[1].number, -1);
-  EXPECT_EQ(calls[1].region.address, v.symbols.at("b") + 3);
-  EXPECT_EQ(calls[1].region.verdict, Verdict::Ok);
-  EXPECT_EQ(calls[2].number, 0);
-  EXPECT_EQ(calls[3].number, -1);  // the loop comes back with another eax
-  EXPECT_EQ(calls[3].region.address,
-            calls[3].syscall_address);  // so the jump begins at the call itself
-  EXPECT_EQ(calls[3].region.verdict, Verdict::Ok);
-  EXPECT_EQ(calls[4].number, 15);
-  EXPECT_EQ(calls[4].region.verdict, Verdict::Blacklisted);
-}
-
-TEST(Syscalls, AByteOfTheNumber) {
-  const test::Victim v = victim(
-      "func a; xor %eax,%eax; mov $56,%al; mov %rdi,%r11; syscall; ret; done a;"
-      "func b; mov $0x100,%eax; mov $56,%al; syscall; ret; done b;"
-      "func c; mov %rdi,%rax; mov $56,%al; syscall; ret; done c");
-  Checker checker(v.text);
-  const auto calls = checker.syscalls();
-  ASSERT_EQ(calls.size(), 3u);
-  EXPECT_EQ(calls[0].number, 56);
-  EXPECT_EQ(calls[1].number, -1);
-  EXPECT_EQ(calls[2].number, -1);
 }
 
 }  // namespace

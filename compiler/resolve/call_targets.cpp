@@ -30,25 +30,30 @@ bool is_from_elsewhere(const Site& site) {
   return site.call && site.call->returned_from != 0 && site.call->callee == 0;
 }
 
-// One value under its name; `entry`: as it was at the call.
+// One value under its name; `gone`: behind the call its register holds another.
 struct Named {
   std::string name;
   LocExpr value;
-  bool entry = true;
+  bool gone = false;
 };
 
 std::vector<Named> values_at(const Site& site) {
   std::vector<Named> values;
-  if (site.syscall) values.push_back({"syscall", reg(arch::kRax)});
+  if (site.syscall && site.syscall->number)
+    values.push_back({"syscall", {{{LocStep::PushConst, *site.syscall->number}}}});
+  else if (site.syscall)
+    values.push_back({"syscall", reg(arch::kRax), is_behind(site)});
+  // The kernel leaves the arguments where they are.
   for (size_t i = 0; site.syscall && i < std::size(kSyscallArguments); i++) {
     values.push_back({fmt::format("arg{}", i + 1), reg(kSyscallArguments[i])});
   }
-  if (is_behind(site)) values.push_back({"return", reg(arch::kRax), false});
+  if (is_behind(site)) values.push_back({"return", reg(arch::kRax)});
   return values;
 }
 
 // name=value of those that the text form `form` lists.
-TargetText text_of(const std::vector<Named>& values, std::string_view form) {
+TargetText text_of(const std::vector<Named>& values, std::string_view form,
+                   ReturnCapture& capture) {
   TargetText text;
   for (const Named& value : values) {
     if (form == "$vars" || (form == "$return") == (value.name == "return")) {
@@ -57,6 +62,7 @@ TargetText text_of(const std::vector<Named>& values, std::string_view form) {
       item.defined = true;
       item.as = TargetText::Item::As::Hex;
       item.value = value.value;
+      if (value.gone) static_cast<void>(capture_word(item.value, false, capture));
       text.items.push_back(std::move(item));
     }
   }
@@ -79,20 +85,13 @@ bool plan_text_form(const TargetExpr& expr, const Site& site, SiteTargets& out, 
   }
   const bool known = expr.name == "$parms" || expr.name == "$vars" || expr.name == "$return";
   if (!site.syscall || !known) return false;
-  TargetText text = text_of(values_at(site), expr.name);
-  for (TargetText::Item& item : text.items) {
-    if (site.syscall->done && !item.before.ends_with("return=")) {
-      static_cast<void>(capture_word(item.value, false, out.capture));  // seven words fit
-    }
-  }
-  plan = std::move(text);
+  plan = text_of(values_at(site), expr.name, out.capture);
   return true;
 }
 
 // int_arg(n) and the like at a system call: its nth argument, where the kernel finds
 // it.
-bool plan_argument(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
-                   std::optional<TargetFailure>& failure) {
+bool plan_argument(const TargetExpr& expr, const Site& site, TargetPlan& plan) {
   const bool whole = expr.name != "double_arg" && expr.name != "float_arg";
   if (!site.syscall || expr.base != TargetExpr::Argument || !whole ||
       expr.index > int64_t(std::size(kSyscallArguments))) {
@@ -100,7 +99,6 @@ bool plan_argument(const TargetExpr& expr, const Site& site, SiteTargets& out, T
   }
   LocExpr value = reg(kSyscallArguments[expr.index - 1]);
   if (expr.bytes < 8) value.steps.push_back({LocStep::Extend, expr.bytes, expr.is_signed});
-  if (is_behind(site)) failure = capture_word(value, false, out.capture);
   plan = std::move(value);
   return true;
 }
@@ -109,7 +107,7 @@ bool plan_argument(const TargetExpr& expr, const Site& site, SiteTargets& out, T
 
 bool plan_call_target(const TargetExpr& expr, const Site& site, SiteTargets& out, TargetPlan& plan,
                       std::optional<TargetFailure>& failure) {
-  if (plan_argument(expr, site, out, plan, failure)) return true;
+  if (plan_argument(expr, site, plan)) return true;
   const bool without_info = site.stub || site.syscall || is_from_elsewhere(site);
   if (expr.base != TargetExpr::Variable || !without_info) return false;
   if (expr.name.starts_with('$')) return plan_text_form(expr, site, out, plan);
@@ -133,7 +131,7 @@ bool plan_call_target(const TargetExpr& expr, const Site& site, SiteTargets& out
                 fmt::format("${} is a number: nothing says of what type it is", expr.name));
   }
   LocExpr value = found->value;
-  if (is_behind(site) && found->entry) {
+  if (found->gone) {
     failure = capture_word(value, false, out.capture);
     if (failure) return true;
   }

@@ -18,6 +18,16 @@ inline constexpr const char* kTraceSomething =
     "trace a process: djtap -c 'command' -e '...' starts one, "
     "djtap -p PID -e '...' attaches to a running one";
 
+// The library that nearly every process has mapped. Where the command line names no process, those
+// that have it are all whose system calls can be probed.
+inline constexpr const char* kCLibrary = "libc.so.6";
+
+// CallInstruction is a `syscall` instruction of an object.
+struct CallInstruction {
+  uint64_t address = 0;
+  int64_t number = 0;  // of the system call; arch::kUnknownNumber: it may be any
+};
+
 class ModuleSet {
  public:
   explicit ModuleSet(const TargetFiles& files);
@@ -45,8 +55,8 @@ class ModuleSet {
   // The dynamic linker's number, which tells of objects that are opened later. None: the program is
   // static, as far as djtap sees.
   std::optional<size_t> loader() const;
-  // Where object i has system call instructions; nothing until probe_syscall.cpp has looked once.
-  std::optional<std::vector<uint64_t>>& syscalls(size_t i) { return objects_[i].syscalls; }
+  // The system call instructions of object i; nothing until probe_syscall.cpp has looked once.
+  std::optional<std::vector<CallInstruction>>& syscalls(size_t i) { return objects_[i].syscalls; }
 
   // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6", a link to one, or a wildcard means; from:
   // the first to consider.
@@ -62,7 +72,7 @@ class ModuleSet {
     std::string path, open_path;  // its name for users, and where djtap reads it
     std::unique_ptr<Module> module = nullptr;
     bool tried = false;  // to open it
-    std::optional<std::vector<uint64_t>> syscalls = std::nullopt;
+    std::optional<std::vector<CallInstruction>> syscalls = std::nullopt;
   };
 
   // file: where it is; "": nowhere.

@@ -10,7 +10,7 @@ namespace dj {
 
 // Makes each process(PID) of the points `process`, if that is the process `pid` (0: there is none);
 // else `never`, and reports it unless the point may be missing (`?`, `!`). Those of -p are `process`
-// already (process_limits.h). more: whether further processes are traced.
+// already (limited_points.h). more: whether further processes are traced.
 void take_process_numbers(std::vector<ast::ProbePoint>& points, int64_t pid, bool more,
                           Diags& diags);
 

@@ -23,6 +23,12 @@ std::string library_of(const ast::ProbePoint& point) {
   return second.name == "library" && library != nullptr ? *library : "";
 }
 
+// process.syscall means the system calls of any process.
+bool asks_all_system_calls(const ast::ProbePoint& point) {
+  return point.components.size() > 1 && point.components[0].name == "process" &&
+         point.components[0].argument.index() == 0 && point.components[1].name == "syscall";
+}
+
 // The file that the point names by process("file"); null: it names none.
 const std::string* file_of(const ast::ProbePoint& point) {
   const ast::Component& first = point.components.front();
@@ -75,7 +81,8 @@ std::vector<std::string> library_names(const Program& program) {
   std::vector<std::string> names;
   for (const ast::ProbePoint* point : points_of(program)) {
     const std::string name = file_of(*point) == nullptr ? library_of(*point) : "";
-    if (!name.empty()) names.push_back(name);
+    if (!name.empty()) add(name, names);
+    if (asks_all_system_calls(*point)) add(kCLibrary, names);
   }
   return names;
 }

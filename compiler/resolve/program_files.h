@@ -23,7 +23,7 @@ std::vector<std::string> program_files(const Program& program, Named named = Nam
 // Returns the names with wildcards by which a script names files so, as they are written.
 std::vector<std::string> program_patterns(const Program& program);
 
-// Returns those of `mapped` (paths) that func("library!name") and process.library("library") mean.
+// Returns those of `mapped` (paths) that library_names() mean.
 std::vector<std::string> library_files(const Program& program,
                                        const std::vector<std::string>& mapped);
 
@@ -38,7 +38,8 @@ std::vector<std::string> missing_libraries(const Program& program,
 std::vector<Diag> errors_in_libraries(const Program& program, const std::string& path,
                                       const Diags& errors);
 
-// The names of libraries of any process, as they are written.
+// Returns the names of libraries whose processes a script means: of func("library!name") and
+// process.library("library"), as they are written, and kCLibrary for process.syscall.
 std::vector<std::string> library_names(const Program& program);
 
 }  // namespace dj

@@ -48,6 +48,10 @@ struct StubOf {
 struct SyscallOf {
   uint64_t address = 0;  // of the `syscall`
   bool done = false;     // behind it: the kernel has answered
+  // What the point asks for, if the call has this number always. None: the handler has to look.
+  std::optional<int64_t> number;
+  // Behind it begin a process or a thread, too, which have made no call.
+  bool begins_child = false;
 };
 
 // The site is an SDT mark: a place that the program's author named.

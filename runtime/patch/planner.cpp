@@ -28,6 +28,18 @@ void Planner::skip_site(SiteId id, std::string reason) {
   out_.sites.push_back(std::move(place));
 }
 
+void Planner::add_hook(const arch::Checker::Syscall& call, HookSet set) {
+  // The bytes of a `syscall` outside of every function, before which no instruction sets a number,
+  // are data.
+  const bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
+  const bool essential = !data && is_essential(set, call.number);
+  std::vector<arch::Region> alone = {call.region};
+  if (!essential && !arch::is_plain(call.region) && look().ok())
+    code_->checker->check_alone(alone, arch::Guards::WhereNeeded);
+  if (essential || arch::is_plain(alone[0]))
+    candidates_.push_back({call.region, 0, true, essential});
+}
+
 void Planner::add_exits(SiteId id) {
   const Site& site = plan_.sites[id];
   const arch::Exits& exits = code_->exits(site.function_begin, site.function_end);

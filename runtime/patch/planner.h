@@ -50,13 +50,9 @@ class Planner {
         codes_(codes),
         tails_(tails) {}
 
-  void add_hook(const arch::Checker::Syscall& call, HookSet set) {
-    // The bytes of a `syscall` outside of every function, before which no instruction sets a
-    // number, are data.
-    bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
-    const bool essential = !data && is_essential(set, call.number);
-    candidates_.push_back({call.region, 0, true, essential});
-  }
+  // Adds the hook of a system call. Call it before add_sites(): sites at that call run in the hook.
+  // Leaves out a call that no hook can stand at, unless the set needs it.
+  void add_hook(const arch::Checker::Syscall& call, HookSet set);
   void add_sites(const std::vector<SiteId>& sites);  // those of this module
   // Adds the hook of _dl_find_object() at its ELF address, behind the calls that stand there. Call
   // it after add_sites().

@@ -9,7 +9,7 @@
 #include "compiler/resolve/probe_kind.h"
 #include "compiler/tapset/aliases.h"
 #include "compiler/tapset/latency.h"
-#include "compiler/tapset/process_limits.h"
+#include "compiler/tapset/limited_points.h"
 #include "compiler/tapset/script_words.h"
 #include "runtime/process/pid_space.h"
 
@@ -31,6 +31,7 @@ void expand_added(const TargetChoices& target, const ScriptChoices& choices, ast
   expand_aliases(script, points_meant, diags);
   if (diags.ok()) expand_latency(script, sources, diags);
   if (diags.ok()) limit_to_processes(script, numbers_in_handlers(target.pids));
+  if (diags.ok()) limit_to_system_calls(script);
   if (diags.ok()) add_script_words(script, choices.arguments, sources, diags);
 }
 

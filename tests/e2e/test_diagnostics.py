@@ -121,7 +121,7 @@ def test_one_text_in_many_probes_is_told_once(djtap_once):
     result = djtap_once("-e", "probe syscall.* { if (q) n++ }", "-c", "true")
     assert result.returncode == 0 and result.stderr.count("`q` is never set") == 1, result
     assert result.stderr.count("`n` is set but never read") == 1, result
-    assert "  n = $arg1" in result.stderr and "set by an alias, too: so it is a local variable" in result.stderr, result
+    assert "  n = int_arg(1)" in result.stderr and "set by an alias, too: so it is a local variable" in result.stderr, result
 
 
 def test_available_variables_in_order_of_declaration(diagnose):

@@ -18,7 +18,7 @@ ELSEWHERE = {"begin", "end", "prometheus", "syscall.exit.return", "syscall.exit_
 MORE = {"libc.malloc", "libc.calloc", "libc.realloc", "libc.free", "libc.allocate", "libc.getenv", "syscall.futex", "syscall.close",
         "syscall.read", "syscall.write", "syscall.openat", "syscall.fstatat", "syscall.prlimit64", "syscall.mmap2", "syscall.munmap", "syscall.mprotect",
         "syscall.socket", "syscall.ioctl", "syscall.brk", "syscall.getrandom",
-        "syscall.madvise", "cxx.new", "cxx.delete", "syscall_any", "pthread.contended", "pthread.cond.wait",
+        "syscall.madvise", "syscall.rt_sigaction", "syscall.rt_sigprocmask", "cxx.new", "cxx.delete", "syscall_any", "pthread.contended", "pthread.cond.wait",
         "pthread.mutex.lock", "pthread.mutex.unlock", "kprocess.create",
         "kprocess.exec_complete"}
 # What one call of the program is besides.

@@ -164,6 +164,7 @@ HEADERS = """#define _GNU_SOURCE
 #include <sys/timerfd.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#define SA_RESTORER 0x04000000 // <asm/signal.h>
 #define SOL_TCP 6
 #define SOL_UDP 17
 #ifndef SOL_IPV6

@@ -286,7 +286,9 @@ DECODED = {
     "pthread_sigmask(0, (L * 16)(1 << 9 | 1 << 11), None)": "rt_sigprocmask(SIG_BLOCK, [SIGUSR1|SIGUSR2], 0x0, 8) = 0",
     "pthread_sigmask(1, (L * 16)(), None)": "rt_sigprocmask(SIG_UNBLOCK, [EMPTY], 0x0, 8) = 0",
     "sigaction(10, (L * 19)(1), None)": "rt_sigaction(SIGUSR1, SIG_IGN, 0x0, 8) = 0",
-    "sigaction(99, None, None)": "rt_sigaction(99, NULL, 0x0, 8) = -22 (EINVAL)",
+    "sigaction(9, None, None)": "rt_sigaction(SIGKILL, NULL, 0x0, 8) = 0",
+    "sigaction(12, (L * 19)(0x1234, 2, *([0] * 15), 0x10000000), None)":
+        "rt_sigaction(SIGUSR2, 0x1234, SA_RESTART|SA_RESTORER, [SIGINT], 0x0, 8) = 0",
     "dup3(-1, 9, 0x80000)": "dup3(-1, 9, O_CLOEXEC) = -9 (EBADF)",
     "fcntl(-1, 3, 0)": "fcntl(-1, F_GETFL, 0x0) = -9 (EBADF)",
     "flock(-1, 6)": "flock(-1, LOCK_EX|LOCK_NB) = -9 (EBADF)",
@@ -306,7 +308,7 @@ DECODED = {
     "execve(b'/no/where', (P * 3)(b'a', b'b c'), (P * 2)(b'X=1'))": 'execve("/no/where", ["a", "b c"], ["X=1"]) = -2 (ENOENT)',
     "wait4(-1, None, 1, None)": "wait4(-1, 0x0, WNOHANG, 0x0) = -10 (ECHILD)",
     "select(0, None, None, None, (L * 2)(0, 5))": "pselect6(0, 0x0, 0x0, 0x0, [0.000000000], 0x0) = 0",  # the kernel has put there what is left
-    "mremap(None, L(0), L(0), 1)": "mremap(0x0, 0, 0, MREMAP_MAYMOVE, ADDR) = -22 (EINVAL)",
+    "mremap(None, L(0), L(0), 1)": "mremap(0x0, 0, 0, MREMAP_MAYMOVE, 0x0) = -22 (EINVAL)",
     "memfd_create(b'x', 129)": 'memfd_create("x", MFD_CLOEXEC|0x80) = -22 (EINVAL)',
     "getcwd(room, L(1))": "getcwd(ADDR, 1) = -34 (ERANGE)",
     "getcwd(room, L(999))": f"getcwd(ADDR, 999) = {len(os.getcwd()) + 1}",

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+// probe process(12).function("f") { body } becomes
+// probe process.function("f") { if (pid() != 12) next; body }.
+#include "compiler/tapset/limited_points.h"
+
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "compiler/tapset/copy_ast.h"
+
+namespace dj {
+
+using namespace ast;
+
+namespace {
+
+using OwnNumbers = std::map<int64_t, int64_t>;
+// The number that limits the point. None: no limit.
+using TakeNumber = std::function<std::optional<int64_t>(ProbePoint&)>;
+using BodyFor = std::function<StmtPtr(int64_t number, const Stmt& body)>;
+
+template <typename Of, typename Node>
+std::unique_ptr<Of> make(Span span, Node node) {
+  auto made = std::make_unique<Of>();
+  made->span = span;
+  made->node = std::move(node);
+  return made;
+}
+
+// { if (value != number) next; body }
+StmtPtr where(ExprPtr value, int64_t number, const Stmt& body) {
+  const Span span = body.span;
+  auto is_other =
+      make<Expr>(span, Binary{BinOp::Ne, span, std::move(value), make<Expr>(span, Number{number})});
+  Block block;
+  block.body.push_back(
+      make<Stmt>(span, If{std::move(is_other), make<Stmt>(span, Next{}), nullptr}));
+  block.body.push_back(copy(body));
+  return make<Stmt>(span, std::move(block));
+}
+
+// Moves the points with a number into probes of their own.
+void split(Script& script, const TakeNumber& take_number, const BodyFor& body_for) {
+  std::vector<Probe> probes;
+  for (Probe& probe : script.probes) {
+    std::map<int64_t, std::vector<ProbePoint>> limited;
+    std::vector<ProbePoint> others;
+    for (ProbePoint& point : probe.points) {
+      const std::optional<int64_t> number = take_number(point);
+      (number ? limited[*number] : others).push_back(std::move(point));
+    }
+    std::vector<Probe> made;
+    for (auto& [number, points] : limited)
+      made.push_back({probe.span, std::move(points), body_for(number, *probe.body), probe.writes});
+    probe.points = std::move(others);
+    if (!probe.points.empty()) probes.push_back(std::move(probe));
+    std::ranges::move(made, std::back_inserter(probes));
+  }
+  script.probes = std::move(probes);
+}
+
+}  // namespace
+
+void limit_to_processes(Script& script, const OwnNumbers& own) {
+  const TakeNumber take_number = [&](ProbePoint& point) -> std::optional<int64_t> {
+    Component& first = point.components.front();
+    const auto* number = std::get_if<int64_t>(&first.argument);
+    if (first.name != "process" || number == nullptr || !own.contains(*number)) return std::nullopt;
+    const int64_t taken = *number;
+    first.argument = std::monostate();
+    return taken;
+  };
+  const BodyFor body_for = [&](int64_t number, const Stmt& body) {
+    return where(make<Expr>(body.span, Call{"pid", body.span, {}}), own.at(number), body);
+  };
+  split(script, take_number, body_for);
+}
+
+void limit_to_system_calls(Script& script) {
+  const TakeNumber take_number = [](ProbePoint& point) -> std::optional<int64_t> {
+    for (const Component& component : point.components) {
+      const auto* number = std::get_if<int64_t>(&component.argument);
+      if (component.name == "syscall" && number != nullptr) return *number;
+    }
+    return std::nullopt;
+  };
+  const BodyFor body_for = [](int64_t number, const Stmt& body) {
+    return where(make<Expr>(body.span, Target{"syscall"}), number, body);
+  };
+  split(script, take_number, body_for);
+}
+
+}  // namespace dj

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The probes of system calls count what strace counts, in each process and wherever a program makes the call. strace also sees
+what the loader does before the probes are there, up to its munmap() of ld.so.cache."""
+import collections
+import re
+import shutil
+import subprocess
+
+import pytest
+
+from support import paths, run
+
+needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
+
+# SystemTap's names of calls that the kernel names otherwise.
+NAMES = {"mmap": "mmap2", "pread64": "pread", "pwrite64": "pwrite", "getdents64": "getdents"}
+COMMANDS = ["gzip -c /etc/passwd | wc -c; gzip -c /etc/group", "sort /etc/passwd; uniq /etc/passwd; cut -c1-9 /etc/passwd", "ls -l / /etc; id; date",
+            "for n in 1 2 3; do tail -n1 /etc/passwd; done; dd if=/dev/zero bs=99 count=3", "touch a b; mv a c; rm b c; mkdir d; rmdir d"]
+
+
+def known():
+    """What `name` may be in the probes that the tapsets have."""
+    lines = [line for path in (paths.ROOT / "tapsets").glob("syscall_*.djt") for line in path.read_text().splitlines()]
+    return {name for line in lines if line.startswith("  name = ") for name in re.findall(r'"(\w+)"', line)}
+
+
+def strace_counts(command, folder):
+    """How often each call is begun, and how often it returns to where it was made, behind the work of each program's loader."""
+    log = folder / "strace"
+    subprocess.run(["strace", "-f", "-o", log, "sh", "-c", f"exec >output; {command}"], check=True, cwd=folder, capture_output=True)
+    first, *lines = log.read_text().splitlines()
+    begun, done, loading = collections.Counter(), collections.Counter(), {first.split()[0]}
+    for line in lines:
+        call = re.match(r"(\d+) +(<\.\.\. )?(\w+)(?: resumed>|\()(.*)", line)
+        if call is None:  # a signal, or an exit
+            continue
+        pid, is_resumed, name, rest = call.groups()
+        if pid in loading and name not in ("munmap", "execve"):
+            continue
+        loading.discard(pid)
+        begun[NAMES.get(name, name)] += is_resumed is None
+        if name == "execve" and rest.endswith("= 0"):
+            loading.add(pid)
+        elif not rest.endswith("<unfinished ...>") and "= ?" not in rest:
+            done[NAMES.get(name, name)] += 1
+    return begun, done
+
+
+def djtap_counts(script, command, folder):
+    result = run.run(["-e", script, "-c", f"sh -c 'exec >output; {command}'"], cwd=folder)
+    assert result.returncode == 0 and "warning" not in result.stderr, result
+    return {key.strip('"'): int(count) for key, count in result.array("c")}
+
+
+@needs_strace
+@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("where", ["", ".return"])
+def test_as_strace(command, where, tmp_path):
+    """The C library makes many calls without its wrappers: __read_nocancel(), __close_nocancel() ..."""
+    truth = dict(strace_counts(command, tmp_path)[where == ".return"])
+    truth = {name: count for name, count in truth.items() if name in known() and count}
+    assert len(truth) > 8
+    assert djtap_counts(f"probe syscall.*{where} {{ c[name]++ }}", command, tmp_path) == truth
+
+
+@needs_strace
+def test_by_number(tmp_path):
+    """process.syscall(N) is the call of that number, also where the program chooses the number."""
+    program = 'import ctypes\nc = ctypes.CDLL(None)\nfor number in (39, 110, 39, 102, 39): c.syscall(number)\n'
+    script = 'probe process.syscall(39) { c["call"]++ } probe process.syscall(39).return { if ($return == pid() && $syscall == 39) c["return"]++ }'
+    result = run.run(["-e", script, "--", "/usr/bin/python3", "-I", "-S", "-c", program])
+    assert result.array("c") == [('"call"', "3"), ('"return"', "3")], result
