@@ -104,14 +104,17 @@ struct TargetText {
     uint32_t limit =
         0;  // Text: at most so many bytes, up to a NUL; 0: up to its NUL. If: see there
     std::vector<std::pair<int64_t, std::string>> names;  // values that print as a word: enums
+    bool operator==(const Item&) const = default;
   };
   std::vector<Item> items;
   std::string after;  // behind the last value
+  bool operator==(const TargetText&) const = default;
 };
 
 // What a target expression is at the sites of one handler.
 struct Undefined {
   std::string reason;
+  bool operator==(const Undefined&) const = default;
 };  // only behind a false @defined
 using TargetPlan = std::variant<Undefined, LocExpr, TargetText>;
 
@@ -123,6 +126,7 @@ struct ReturnCapture {
   // that has the bits of those that were.
   uint32_t lenient = 0;
   size_t words() const { return values.size() + (lenient != 0); }
+  bool operator==(const ReturnCapture&) const = default;
 };
 
 // One machine-code handler: a probe's body with one set of locations. Shared by all sites where
@@ -151,6 +155,7 @@ struct Handler {
   // A return handler of some function whose exits are also others': it runs there only for calls
   // that were kept at their entry.
   bool shared_exits = false;
+  bool operator==(const Handler&) const = default;
 };
 
 // begin, end, error, process.begin, process.end, timers, input: what the controller runs and when.

@@ -173,7 +173,7 @@ Status AddedProbes::lower_hosts(ProbeId first) {
   plan.sites.clear();
   plan.loader_site.reset();
   DJ_TRY(const FurtherPlan further, plans_.compile(std::move(plan), {}, compiled.facts.has_rseq));
-  DJ_TRY_DO(session_.add_hosts(further.plan, further.image));
+  DJ_TRY_DO(session_.add_hosts(further.plan, further.code->image));
   for (HostProbe host : further.plan.host_probes) {
     host.handler += further.plan.first_handler;
     compiled.plan.added_hosts.push_back(std::move(host));

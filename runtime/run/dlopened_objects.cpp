@@ -97,9 +97,9 @@ Status DlopenWatch::arm(Target& target, const DlopenedObjects& objects, Plan pla
   const uint64_t begin = now_ns();
   DJ_TRY(FurtherPlan further,
          plans_.compile(std::move(plan), objects.modules, target.facts().has_rseq));
-  DetourPlan detours = plans_.detours({further.plan, further.image, further.abis}, objects.modules,
-                                      target.facts(), objects.first_new);
-  DJ_TRY_DO(session_.add_dlopened(target, {further.image, detours}));
+  DetourPlan detours = plans_.detours({further.plan, further.code->image, further.code->abis},
+                                      objects.modules, target.facts(), objects.first_new);
+  DJ_TRY_DO(session_.add_dlopened(target, {further.code->image, detours}));
   const std::vector<InstalledSite> sites = target.latest_sites();
   if (stages_.probes) report_sites(sites);
   if (names_skipped_) warn_skipped_sites(sites);
@@ -108,7 +108,7 @@ Status DlopenWatch::arm(Target& target, const DlopenedObjects& objects, Plan pla
     log_line("djtap: {} opened: {} in {:.1f} ms{}",
              counted(objects.modules.size() - objects.first_new, "object"),
              counted(sites.size(), "site"), static_cast<double>(now_ns() - begin) / 1e6,
-             further.image.is_cached ? ", handlers kept" : "");
+             further.is_shared || further.code->image.is_cached ? ", handlers kept" : "");
   return ok_status();
 }
 

@@ -36,25 +36,42 @@ Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedMod
   const Plan& first = compiled_.plan;
   plan.first_site =
       static_cast<SiteId>(first.sites.size() + first.host_probes.size() + first.dlopened.size());
-  next_handler_ = std::max(next_handler_, static_cast<HandlerId>(first.handlers.size()));
-  plan.first_handler = next_handler_;
+  find_exits(plan, modules, compiled_.facts.keeps_calls, codes_);
+  if (next_handler_ == 0) {
+    next_handler_ = static_cast<HandlerId>(first.handlers.size());
+    sets_.keep(first, compiled_.facts.has_rseq,
+               std::make_shared<HandlerCode>(compiled_.image, compiled_.abis));
+  }
+  FurtherPlan further;
+  further.code = sets_.find(plan, has_rseq);
+  further.plan = std::move(plan);
+  further.is_shared = further.code != nullptr;
+  if (!further.is_shared) {
+    further.plan.first_handler = next_handler_;
+    DJ_TRY(further.code, compile_handlers(further.plan, has_rseq));
+  }
+  further.plan.first_handler = further.code->first;
+  DJ_TRY_DO(session_.add_plan(further.plan));
+  if (!further.is_shared) sets_.keep(further.plan, has_rseq, further.code);
+  remember(further);
+  return further;
+}
+
+Result<std::shared_ptr<const HandlerCode>> FurtherPlans::compile_handlers(const Plan& plan,
+                                                                          bool has_rseq) {
   EmitOptions emit;
   emit.abi.has_rseq = has_rseq;
   emit.spans = compiled_.image.spans;
   const ObjectCache kept = handler_cache(codes_);
   emit.kept = &kept;
-  find_exits(plan, modules, compiled_.facts.keeps_calls, codes_);
-  FurtherPlan further{std::move(plan), {}, {}, {}};
-  DJ_TRY(further.image,
-         lower(compiled_.program, further.plan, compiled_.layout, emit, further.abis));
-  DJ_TRY_DO(session_.add_plan(further.plan));
-  remember(further);
-  return further;
+  auto code = std::make_shared<HandlerCode>();
+  code->first = plan.first_handler;
+  DJ_TRY(code->image, lower(compiled_.program, plan, compiled_.layout, emit, code->abis));
+  return std::shared_ptr<const HandlerCode>(std::move(code));
 }
 
 DetourPlan FurtherPlans::detours(const PlannedCode& code, const std::vector<MappedModule>& modules,
-                                 const TargetFacts& facts, size_t first_module,
-                                 KeptPatches* kept) {
+                                 const TargetFacts& facts, size_t first_module, KeptPatches* kept) {
   const PatchOptions& patching = compiled_.patching;
   const PatchInput input = {.plan = code.plan,
                             .modules = modules,
@@ -76,11 +93,12 @@ DetourPlan FurtherPlans::detours(const PlannedCode& code, const std::vector<Mapp
 
 // From here on, the plan's numbers are used.
 void FurtherPlans::remember(const FurtherPlan& further) {
-  compiled_.image.spans = further.image.spans;
   Plan& first = compiled_.plan;
   const Plan& plan = further.plan;
   first.dlopened.insert(first.dlopened.end(), plan.sites.begin(), plan.sites.end());
   for (const HostProbe& host : plan.host_probes) first.dlopened.emplace_back().function = host.text;
+  if (further.is_shared) return;
+  compiled_.image.spans = further.code->image.spans;
   next_handler_ += static_cast<HandlerId>(plan.handlers.size());
   const std::vector<std::optional<ProbeId>> calls = probes_of_calls(plan);
   first.dlopened_calls.insert(first.dlopened_calls.end(), calls.begin(), calls.end());

@@ -3,6 +3,7 @@
 // later, and programs of further processes. It gives each plan numbers of its own for sites and
 // handlers, by which djtap tells where an event comes from.
 #pragma once
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "runtime/patch/kept_patches.h"
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
+#include "runtime/run/handler_sets.h"
 #include "runtime/session/session.h"
 
 namespace dj {
@@ -18,8 +20,8 @@ namespace dj {
 // FurtherPlan: as much of a Compiled as depends on the objects.
 struct FurtherPlan {
   Plan plan;  // first_site and first_handler are set
-  Image image;
-  std::vector<HandlerAbi> abis;
+  std::shared_ptr<const HandlerCode> code;
+  bool is_shared = false;           // the code is an earlier plan's
   std::vector<SampleCall> samples;  // of timer.profile probes; none for objects that come later
 };
 
@@ -38,8 +40,8 @@ class FurtherPlans {
   FurtherPlans(Compiled& compiled, ModuleCodes& codes, Session& session)
       : compiled_(compiled), codes_(codes), session_(session) {}
 
-  // Lowers a plan that resolve() has made, and adds it to the session. modules: all of the process;
-  // has_rseq: of the process (TargetFacts).
+  // Lowers a plan that resolve() has made, unless an earlier one had the same handlers, and adds it
+  // to the session. modules: all of the process; has_rseq: of the process (TargetFacts).
   Result<FurtherPlan> compile(Plan plan, const std::vector<MappedModule>& modules, bool has_rseq);
   // Plans the detours of such a plan for one process. first_module: modules before it have no
   // place. kept: has the patches of processes of the same program; null: djtap keeps none.
@@ -51,10 +53,12 @@ class FurtherPlans {
 
  private:
   void settle(Plan& plan);
+  Result<std::shared_ptr<const HandlerCode>> compile_handlers(const Plan& plan, bool has_rseq);
   void remember(const FurtherPlan& further);
   Compiled& compiled_;
   ModuleCodes& codes_;
   Session& session_;
+  HandlerSets sets_;
   HandlerId next_handler_ = 0;
   std::set<std::string> told_;  // names of values that are cut
 };

@@ -180,10 +180,10 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
   if (member.is_again) input.off = off_;
   DJ_TRY(Known * known, plan_for(process.modules, input.facts.has_rseq));
   const std::optional<FurtherPlan>& further = known->further;
-  const PlannedCode code =
-      further ? PlannedCode{further->plan, further->image, further->abis, further->samples}
-              : PlannedCode{compiled_.plan, compiled_.image, compiled_.abis,
-                            sample_calls(compiled_.plan, compiled_.layout)};
+  const PlannedCode code = further ? PlannedCode{further->plan, further->code->image,
+                                                 further->code->abis, further->samples}
+                                   : PlannedCode{compiled_.plan, compiled_.image, compiled_.abis,
+                                                 sample_calls(compiled_.plan, compiled_.layout)};
   DetourPlan detours = plans_.detours(code, process.modules, input.facts, 0, &known->patches);
   make_stacks(member, *known, process.modules);
   const std::span<const uint8_t> stacks =

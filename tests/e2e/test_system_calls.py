@@ -70,3 +70,11 @@ def test_by_number(tmp_path):
     script = 'probe process.syscall(39) { c["call"]++ } probe process.syscall(39).return { if ($return == pid() && $syscall == 39) c["return"]++ }'
     result = run.run(["-e", script, "--", "/usr/bin/python3", "-I", "-S", "-c", program])
     assert result.array("c") == [('"call"', "3"), ('"return"', "3")], result
+
+
+def test_many_programs_share_the_handlers(tmp_path):
+    """A session has room for 4096 handlers of later programs; each of these would take some hundred of its own."""
+    for number in range(40):
+        shutil.copy("/bin/true", tmp_path / f"true{number}")
+    counts = djtap_counts("probe syscall.* { c[name]++ }", "for program in ./true*; do $program; done", tmp_path)
+    assert counts["exit_group"] == 41
