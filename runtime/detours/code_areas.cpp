@@ -50,7 +50,9 @@ std::span<uint8_t> CodeAreas::stub_view(uint64_t address, uint64_t bytes) const 
   CHECK(pages != stubs_.end());
   const AddressRange& range = pages->range;
   CHECK(range.contains(address) && address + bytes <= range.end);
-  return stubs_view_.subspan(pages->at + (address - range.begin), bytes);
+  const uint64_t at = pages->at + (address - range.begin);
+  CHECK(at + bytes <= stubs_view_.size());
+  return stubs_view_.subspan(at, bytes);
 }
 
 void CodeAreas::add_ranges(std::vector<AddressRange>& ranges) const {

@@ -218,6 +218,7 @@ std::vector<StubPages> StubSpace::shared_pages(uint64_t* bytes) const {
   std::map<uint64_t, const Bytes*> ascending;
   for (const Page& page : pages_) ascending[page.at] = &page.taken;
   std::unordered_map<uint64_t, Bytes> memory;  // its pages that have stubs, by offset
+  *bytes = 0;
   for (StubPages* pages : order) {
     const auto first = ascending.lower_bound(pages->range.begin);
     const auto last = ascending.lower_bound(pages->range.end);
@@ -228,8 +229,9 @@ std::vector<StubPages> StubSpace::shared_pages(uint64_t* bytes) const {
     while (std::any_of(first, last, meets)) pages->at += kPage;
     for (auto page = first; page != last; ++page)
       memory[pages->at + page->first - pages->range.begin] |= *page->second;
+    // A range may have pages without stubs, between others.
+    *bytes = std::max(*bytes, pages->at + pages->range.end - pages->range.begin);
   }
-  *bytes = memory.size() * kPage;
   return shared;
 }
 

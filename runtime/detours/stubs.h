@@ -32,8 +32,8 @@ class StubSpace {
   bool is_full() const { return is_full_; }
   // The pages to map, ascending; pages near each other are one range.
   std::vector<AddressRange> pages() const;
-  // The same, each with its place in the memory that they share. *bytes: how much of that memory
-  // they use.
+  // The same, each with its place in the memory that they share. *bytes: the size of that
+  // memory, in which all pages lie.
   std::vector<StubPages> shared_pages(uint64_t* bytes) const;
 
  private:

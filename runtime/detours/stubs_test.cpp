@@ -72,6 +72,18 @@ TEST(Stubs, PagesShareMemoryWhereTheirStubsDoNotMeet) {
   EXPECT_EQ(pages.back().at, 4096u);
 }
 
+// A page without stubs has no part in the memory, but its place.
+TEST(Stubs, AllPagesOfAMappingLieInTheMemory) {
+  StubSpace space = empty_space();
+  const uint64_t low = kText - (1 << 30);
+  for (const uint64_t stub : {low + 0x123, low + 0x2123})
+    ASSERT_EQ(space.reserve(only(kText, stub), kArea), stub);
+  uint64_t bytes = 0;
+  for (const StubPages& pages : space.shared_pages(&bytes))
+    EXPECT_LE(pages.at + (pages.range.end - pages.range.begin), bytes);
+  EXPECT_EQ(bytes, 3u * 4096);
+}
+
 TEST(Stubs, MayLieAcrossPages) {
   StubSpace space = empty_space();
   const uint64_t low = kText - (1 << 30), across = low + 4094, begin = low + (4 << 20);
@@ -112,7 +124,7 @@ TEST(Stubs, NearOneAnotherAreOneMapping) {
   ASSERT_EQ(pages.size(), 2u);
   EXPECT_EQ(pages[0].range.begin, low);
   EXPECT_EQ(pages[0].range.end, low + 0x5000);
-  EXPECT_EQ(bytes, 4u * 4096);  // the last one lies between the others
+  EXPECT_EQ(bytes, 5u * 4096);  // the last one lies between the others
 }
 
 TEST(Stubs, OfTwoFreeRangesAreTwoMappings) {
