@@ -171,6 +171,7 @@ class Checker {
     Region region;
     uint64_t syscall_address = 0;
     int64_t number = -1;
+    bool may_be_plain = false;  // a plain jump can stand in the region if no other stands near
   };
   const std::vector<Syscall>& syscalls();
   // Returns the region of the `syscall` at `address`; a region of that address alone if none is

@@ -6,6 +6,7 @@
 #include "arch/x86_64/call_number.h"
 #include "arch/x86_64/check_results.h"
 #include "arch/x86_64/checker.h"
+#include "arch/x86_64/placement.h"
 
 namespace dj::arch {
 namespace {
@@ -66,7 +67,12 @@ const std::vector<Checker::Syscall>& Checker::syscalls() {
   if (std::any_of(regions.begin(), regions.end(),
                   [](const Region& r) { return r.verdict != Verdict::Ok; }))
     check(regions);
-  for (size_t i = 0; i < found.size(); i++) found[i].region = regions[i];
+  std::vector<Region> alone = regions;
+  check_alone(alone, Guards::WhereNeeded);
+  for (size_t i = 0; i < found.size(); i++) {
+    found[i].region = regions[i];
+    found[i].may_be_plain = is_plain(regions[i]) || is_plain(alone[i]);
+  }
   known_->syscalls = std::move(found);
   return *known_->syscalls;
 }

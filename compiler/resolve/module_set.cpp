@@ -61,7 +61,8 @@ ModuleSet::ModuleSet(const TargetFiles& files)
       is_kernel_(files.is_kernel),
       is_in_kernel_(files.is_in_kernel),
       find_library_(files.find_library),
-      printers_(files.printers),
+      calls_(files.helpers.system_calls),
+      printers_(files.helpers.printers),
       first_new_(files.first_new) {
   for (size_t i = 0; i < files.modules.size(); i++) {
     const std::string& path = files.modules[i];
@@ -113,6 +114,12 @@ Module* ModuleSet::open(size_t i) {
     }
   }
   return object.module.get();
+}
+
+SystemCalls::Found& ModuleSet::syscalls(size_t i) {
+  Object& object = objects_[i];
+  if (object.syscalls == nullptr) object.syscalls = &calls_->of(object.open_path);
+  return *object.syscalls;
 }
 
 std::vector<size_t> ModuleSet::named(std::string_view name, size_t from) const {

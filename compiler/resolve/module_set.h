@@ -22,12 +22,6 @@ inline constexpr const char* kTraceSomething =
 // that have it are all whose system calls can be probed.
 inline constexpr const char* kCLibrary = "libc.so.6";
 
-// CallInstruction is a `syscall` instruction of an object.
-struct CallInstruction {
-  uint64_t address = 0;
-  int64_t number = 0;  // of the system call; arch::kUnknownNumber: it may be any
-};
-
 class ModuleSet {
  public:
   explicit ModuleSet(const TargetFiles& files);
@@ -56,7 +50,7 @@ class ModuleSet {
   // static, as far as djtap sees.
   std::optional<size_t> loader() const;
   // The system call instructions of object i; nothing until probe_syscall.cpp has looked once.
-  std::optional<std::vector<CallInstruction>>& syscalls(size_t i) { return objects_[i].syscalls; }
+  SystemCalls::Found& syscalls(size_t i);
 
   // Objects that "libc.so.6", "libc", "/lib/x/libc.so.6", a link to one, or a wildcard means; from:
   // the first to consider.
@@ -71,8 +65,8 @@ class ModuleSet {
   struct Object {
     std::string path, open_path;  // its name for users, and where djtap reads it
     std::unique_ptr<Module> module = nullptr;
-    bool tried = false;  // to open it
-    std::optional<std::vector<CallInstruction>> syscalls = std::nullopt;
+    bool tried = false;                      // to open it
+    SystemCalls::Found* syscalls = nullptr;  // null: not asked for yet
   };
 
   // file: where it is; "": nowhere.
@@ -88,6 +82,7 @@ class ModuleSet {
   bool has_target_, may_execute_, is_kernel_;
   std::function<bool(const std::string& name)> is_in_kernel_;
   std::function<std::string(const std::string& name)> find_library_;
+  std::shared_ptr<SystemCalls> calls_;
   const TypePrinters* printers_;
   size_t first_new_;
 };

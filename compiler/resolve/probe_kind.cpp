@@ -105,7 +105,7 @@ struct Candidate {
   std::vector<FormPart> parts;
 };
 
-std::vector<Candidate> all_forms() {
+std::vector<Candidate> spell_out_forms() {
   std::vector<Candidate> forms;
   for (std::span<const ProbeKind> kinds :
        {function_kinds(), inside_kinds(), address_kinds(), kernel_kinds(), mark_kinds(),
@@ -120,12 +120,20 @@ std::vector<Candidate> all_forms() {
   return forms;
 }
 
+// A script such as `probe syscall.*` asks for some hundred points, once for each program.
+const std::vector<Candidate>& all_forms() {
+  static const std::vector<Candidate> forms = spell_out_forms();
+  return forms;
+}
+
+using Forms = std::vector<const Candidate*>;
+
 // Names that forms have at this depth, each once.
-std::vector<std::string> names_at(const std::vector<Candidate>& forms, size_t depth) {
+std::vector<std::string> names_at(const Forms& forms, size_t depth) {
   std::vector<std::string> names;
-  for (const Candidate& c : forms) {
-    if (depth < c.parts.size()) {
-      std::string name = c.parts[depth].name;
+  for (const Candidate* c : forms) {
+    if (depth < c->parts.size()) {
+      std::string name = c->parts[depth].name;
       if (std::find(names.begin(), names.end(), name) == names.end()) {
         names.push_back(std::move(name));
       }
@@ -142,8 +150,8 @@ std::string listed(const std::vector<std::string>& names) {
   return text;
 }
 
-const ProbeKind* unknown_name(const ast::ProbePoint& point, size_t depth,
-                              const std::vector<Candidate>& forms, Diags& diags) {
+const ProbeKind* unknown_name(const ast::ProbePoint& point, size_t depth, const Forms& forms,
+                              Diags& diags) {
   const ast::Component& c = point.components[depth];
   const std::vector<std::string> valid = names_at(forms, depth);
   std::string before;
@@ -178,13 +186,13 @@ std::string_view timer_unit(std::string_view name) {
   return "runs per second";
 }
 
-const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth,
-                                const std::vector<Candidate>& same_name, Diags& diags) {
+const ProbeKind* wrong_argument(const ast::ProbePoint& point, size_t depth, const Forms& same_name,
+                                Diags& diags) {
   const ast::Component& c = point.components[depth];
   std::string wanted;
   for (char argument : {'s', 'n', '\0'}) {
-    for (const Candidate& form : same_name) {
-      if (form.parts[depth].argument == argument) {
+    for (const Candidate* form : same_name) {
+      if (form->parts[depth].argument == argument) {
         wanted += (wanted.empty() ? "" : " or ") + std::string(argument_text(argument));
         break;
       }
@@ -232,17 +240,18 @@ const ast::Component* PointQuery::component(std::string_view name) const {
 }
 
 const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
-  std::vector<Candidate> forms = all_forms();
+  Forms forms;
+  for (const Candidate& form : all_forms()) forms.push_back(&form);
   // An alias that the tapsets at hand do not have, or a form of another version: where the point
   // may be missing, so may its kind.
   const bool may_miss = point.optional || point.sufficient;
   for (size_t depth = 0; depth < point.components.size(); depth++) {
     const ast::Component& c = point.components[depth];
-    std::vector<Candidate> same_name, same;
-    for (const Candidate& form : forms) {
-      if (depth < form.parts.size() && glob_match(c.name, form.parts[depth].name)) {
+    Forms same_name, same;
+    for (const Candidate* form : forms) {
+      if (depth < form->parts.size() && glob_match(c.name, form->parts[depth].name)) {
         same_name.push_back(form);
-        if (form.parts[depth].argument == argument_of(c)) {
+        if (form->parts[depth].argument == argument_of(c)) {
           same.push_back(form);
         }
       }
@@ -261,11 +270,8 @@ const ProbeKind* find_kind(const ast::ProbePoint& point, Diags& diags) {
     }
     forms = std::move(same);
   }
-  for (const Candidate& form : forms) {
-    if (form.parts.size() != point.components.size()) {
-      continue;
-    }
-    return form.kind;
+  for (const Candidate* form : forms) {
+    if (form->parts.size() == point.components.size()) return form->kind;
   }
   if (may_miss) {
     return nullptr;

@@ -77,7 +77,7 @@ std::optional<CallInstruction> call_at(Module& file, uint64_t address) {
 
 // Each is found by decoding the function around it; scripts such as `probe syscall.*` ask again.
 const std::vector<CallInstruction>& syscalls_of(ModuleSet& modules, size_t module, Module& file) {
-  std::optional<std::vector<CallInstruction>>& known = modules.syscalls(module);
+  SystemCalls::Found& known = modules.syscalls(module);
   if (known) return *known;
   known.emplace();
   for (const Section& section : file.elf().sections()) {

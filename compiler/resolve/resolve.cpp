@@ -44,7 +44,7 @@ class Resolver {
   Resolver(const Program& program, const TargetFiles& files, Diags& diags, bool keep_calls)
       : program_(program),
         modules_(files),
-        others_(modules_, files.compile_headers),
+        others_(modules_, files.helpers.compile_headers),
         diags_(diags),
         keep_calls_(keep_calls),
         module_ids_(files.modules.size(), kNoModule) {}

@@ -3,11 +3,13 @@
 // every target value lies there. Knows files, not processes.
 #pragma once
 #include <functional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "compiler/base/result.h"
 #include "compiler/diag/diag.h"
+#include "compiler/resolve/system_calls.h"
 #include "compiler/stages/plan.h"
 #include "compiler/stages/program.h"
 #include "compiler/stages/type_printer.h"
@@ -25,6 +27,13 @@ struct MappedFile {
 // error's message may have lines: what the compiler said.
 using CompileHeaders = std::function<Result<std::string>(const std::string& headers)>;
 
+// What one resolve() after the other uses.
+struct ResolveHelpers {
+  const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none
+  CompileHeaders compile_headers;          // for @cast(p, "type", "<header.h>"); may be empty
+  std::shared_ptr<SystemCalls> system_calls = std::make_shared<SystemCalls>();  // found so far
+};
+
 // What the target consists of.
 struct TargetFiles {
   std::vector<std::string>
@@ -39,8 +48,7 @@ struct TargetFiles {
   // Of a process: whether the running kernel has a function of that name; may be empty.
   std::function<bool(const std::string& name)> is_in_kernel;
   std::vector<MappedFile> mapped;
-  const TypePrinters* printers = nullptr;  // for texts such as $x$; null: none
-  CompileHeaders compile_headers;          // for @cast(p, "type", "<header.h>"); may be empty
+  ResolveHelpers helpers;
   size_t first_new =
       0;  // modules before this one have had their plan: only the others are searched
   // How djtap opens each of `modules`; what is not here is opened by its path.

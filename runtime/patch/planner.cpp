@@ -33,11 +33,7 @@ void Planner::add_hook(const arch::Checker::Syscall& call, HookSet set) {
   // are data.
   const bool data = call.number == -1 && call.region.verdict == arch::Verdict::NotInFunction;
   const bool essential = !data && is_essential(set, call.number);
-  std::vector<arch::Region> alone = {call.region};
-  if (!essential && !arch::is_plain(call.region) && look().ok())
-    code_->checker->check_alone(alone, arch::Guards::WhereNeeded);
-  if (essential || arch::is_plain(alone[0]))
-    candidates_.push_back({call.region, 0, true, essential});
+  if (essential || call.may_be_plain) candidates_.push_back({call.region, 0, true, essential});
 }
 
 void Planner::add_exits(SiteId id) {

@@ -94,8 +94,8 @@ bool AddedProbes::settle(Program& next, ProbeId first, DoubleTargets& doubles, D
   const PointsTaken others_taken(next, first);
   for (const auto& target : session_.targets()) {
     if (target->has_ended()) continue;
-    TargetFiles files = files_of_process(target->objects(), compiled.types.printers);
-    files.compile_headers = compiled.types.compile_headers;
+    TargetFiles files = files_of_process(target->objects());
+    files.helpers = compiled.helpers;
     files.may_execute = prepared_.target.follows_execs || prepared_.target.is_everywhere;
     files.find_library = find_cached_library;
     Diags here;

@@ -62,8 +62,9 @@ void check_script(const ScriptChoices& choices, const TargetChoices& wanted, siz
   for (Probe& probe : program.probes)
     take_process_numbers(probe.points, found.value().pid(), !found.value().more_pids.empty(),
                          diags);
-  TargetFiles files = target_files(found.value(), &printers);
-  files.compile_headers = header_compiler(held.before());
+  TargetFiles files = target_files(found.value());
+  files.helpers.printers = &printers;
+  files.helpers.compile_headers = header_compiler(held.before());
   check_against(files, many, script, checking, program, diags);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Compiled holds a compiled script: what the stages leave to the session.
 #pragma once
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -17,12 +18,6 @@
 
 namespace dj {
 
-// TypeHelpers holds what helps with the target's types, also in objects that come later.
-struct TypeHelpers {
-  const TypePrinters* printers = nullptr;  // for texts; null: none
-  CompileHeaders compile_headers;
-};
-
 // Additions holds what djtap adds to the checked script, and what it remembers of that.
 struct Additions {
   TimedProbes timed;  // with -t
@@ -33,7 +28,7 @@ struct Additions {
 
 // The members stand in the order in which the stages fill them.
 struct Compiled {
-  TypeHelpers types;
+  ResolveHelpers helpers;
   Program program;
   Additions own;
   PatchOptions patching;

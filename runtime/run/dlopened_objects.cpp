@@ -20,8 +20,7 @@ namespace {
 
 TargetFiles files_of(const DlopenedObjects& objects, const Compiled& compiled) {
   TargetFiles files;
-  files.printers = compiled.types.printers;
-  files.compile_headers = compiled.types.compile_headers;
+  files.helpers = compiled.helpers;
   files.has_target = true;
   // The executable is the first: it was there before.
   std::vector<const MappedModule*> order;

@@ -75,8 +75,8 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
                  StageClock& clock) {
   for (Probe& probe : compiled.program.probes)
     take_process_numbers(probe.points, target.pid(), !target.more_pids.empty(), diags);
-  TargetFiles files = target_files(target, compiled.types.printers);
-  files.compile_headers = compiled.types.compile_headers;
+  TargetFiles files = target_files(target);
+  files.helpers = compiled.helpers;
   files.may_execute = target.follows_execs || target.is_everywhere;
   files.find_library = find_cached_library;
   const bool keeps = codes.file_cache().keeps();

@@ -62,8 +62,8 @@ Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const std::vector<Mapp
   };
   if (const auto found = std::ranges::find_if(known_, is_it); found != known_.end()) return &*found;
   Diags errors;  // points that mean nothing here may mean something in another process
-  TargetFiles read = files_of_process(modules, compiled_.types.printers);
-  read.compile_headers = compiled_.types.compile_headers;
+  TargetFiles read = files_of_process(modules);
+  read.helpers = compiled_.helpers;
   Plan plan = resolve(compiled_.program, read, errors, compiled_.own.follows_calls);
   const auto program = std::ranges::find_if(modules, &MappedModule::is_executable_file);
   if (program != modules.end()) {

@@ -153,9 +153,8 @@ std::string summary_of(const FoundTarget& target) {
 
 namespace {
 
-TargetFiles files_of(const std::vector<MappedModule>& modules, const TypePrinters* printers) {
+TargetFiles files_of(const std::vector<MappedModule>& modules) {
   TargetFiles files;
-  files.printers = printers;
   files.modules = module_paths(modules);
   files.open_paths = files.modules;
   for (const MappedModule& module : modules) {
@@ -170,17 +169,16 @@ TargetFiles files_of(const std::vector<MappedModule>& modules, const TypePrinter
 
 }  // namespace
 
-TargetFiles files_of_process(const std::vector<MappedModule>& modules,
-                             const TypePrinters* printers) {
-  TargetFiles files = files_of(modules, printers);
+TargetFiles files_of_process(const std::vector<MappedModule>& modules) {
+  TargetFiles files = files_of(modules);
   files.has_target = true;
   files.is_in_kernel = is_kernel_function;
   return files;
 }
 
-TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers) {
-  if (target.process) return files_of_process(target.process->modules, printers);
-  TargetFiles files = files_of(target.modules(), printers);
+TargetFiles target_files(const FoundTarget& target) {
+  if (target.process) return files_of_process(target.process->modules);
+  TargetFiles files = files_of(target.modules());
   files.has_target = target.is_there();
   files.is_kernel = target.kernel.has_value();
   if (files.is_kernel) files.kernel_types = KernelFiles().types;

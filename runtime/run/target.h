@@ -63,11 +63,9 @@ std::string lost_file_text(pid_t pid, const LostFile& file);
 // Returns what -v says of the target: its number, and how many modules it has.
 std::string summary_of(const FoundTarget& target);
 
-// Returns the files and mappings of a process. printers: for texts; may be null.
-TargetFiles files_of_process(const std::vector<MappedModule>& modules,
-                             const TypePrinters* printers);
-// Returns the files and mappings of the target; none without a target. printers: for texts; may be
-// null.
-TargetFiles target_files(const FoundTarget& target, const TypePrinters* printers = nullptr);
+// Returns the files and mappings of a process, without helpers.
+TargetFiles files_of_process(const std::vector<MappedModule>& modules);
+// Returns the files and mappings of the target, without helpers; none without a target.
+TargetFiles target_files(const FoundTarget& target);
 
 }  // namespace dj
