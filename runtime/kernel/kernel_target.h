@@ -41,7 +41,7 @@ class KernelTarget : public Target {
   void abandon() override;
   Status restore() override;
   bool is_in_text() override;
-  ForksLeft restore_forks() override { return {}; }
+  ForksLeft restore_forks(const MemoryUsers&) override { return {}; }
   void keep() override {}
 
   // Unsupported: the module has no call for single places yet.

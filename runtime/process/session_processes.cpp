@@ -152,23 +152,41 @@ std::vector<pid_t> processes_since(pid_t before, pid_t now) {
   return all;  // all of them where the numbers have begun anew
 }
 
-}  // namespace
-
-// One that has forked and ended before it is looked at has its child behind all that are listed.
-std::vector<pid_t> find_session_processes(uint64_t inode) {
+// Calls `look` for each process but djtap itself, and for those that appear meanwhile. One that has
+// forked and ended before it is looked at has its child behind all that are listed.
+void look_at_all(const std::function<void(pid_t)>& look) {
   constexpr int kMostRounds = 100;  // where others begin processes without end
-  std::set<pid_t> processes;
   pid_t last = last_number();
   std::vector<pid_t> look_at = all_processes();
   for (int round = 0; round < kMostRounds && !look_at.empty(); ++round) {
     for (const pid_t pid : look_at) {
-      if (pid == getpid()) continue;
-      if (has_memory(pid, inode)) processes.insert(pid);
+      if (pid != getpid()) look(pid);
     }
     const pid_t before = std::exchange(last, last_number());
     look_at = processes_since(before, last);
   }
+}
+
+}  // namespace
+
+std::vector<pid_t> find_session_processes(uint64_t inode) {
+  std::set<pid_t> processes;
+  look_at_all([&](pid_t pid) {
+    if (has_memory(pid, inode)) processes.insert(pid);
+  });
   return {processes.begin(), processes.end()};
+}
+
+MemoryUsers find_memory_users() {
+  MemoryUsers users;
+  look_at_all([&](pid_t pid) {
+    const Result<std::vector<Mapping>> maps = read_maps(pid);
+    if (!maps.ok()) return;
+    for (const Mapping& mapping : maps.value()) {
+      if (is_session_memory(mapping)) users[mapping.inode].insert(pid);
+    }
+  });
+  return users;
 }
 
 std::vector<pid_t> find_probed_processes() {

@@ -4,6 +4,7 @@
 #pragma once
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <set>
 #include <string>
 #include <vector>
@@ -26,6 +27,11 @@ bool has_memory_at(pid_t pid, uint64_t inode, uint64_t address);
 // Returns the processes that have this file of a session mapped, if djtap may read their maps;
 // without djtap itself and zombies.
 std::vector<pid_t> find_session_processes(uint64_t inode);
+
+// MemoryUsers holds, by the inode of a session's file, the processes that have it mapped.
+using MemoryUsers = std::map<uint64_t, std::set<pid_t>>;
+// Returns those of all sessions' files, each as find_session_processes() finds them.
+MemoryUsers find_memory_users();
 
 // Whether a process has a file of any session mapped. False also if djtap may not read its maps.
 bool has_session_memory(pid_t pid);

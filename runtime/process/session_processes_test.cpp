@@ -54,6 +54,30 @@ TEST(SessionProcesses, ChildOfOneThatEndsBeforeItIsActedOnIsFound) {
   EXPECT_TRUE(failures.empty());
 }
 
+TEST(SessionProcesses, EachFileHasItsUsers) {
+  const uint64_t first = mapped_file();
+  const pid_t older = fork();
+  if (older == 0) {
+    alarm(10);
+    pause();
+  }
+  const uint64_t second = mapped_file();
+  const pid_t younger = fork();
+  if (younger == 0) {
+    alarm(10);
+    pause();
+  }
+  const MemoryUsers users = find_memory_users();
+  ASSERT_TRUE(users.contains(first));
+  EXPECT_EQ(users.at(first), (std::set<pid_t>{older, younger}));
+  ASSERT_TRUE(users.contains(second));
+  EXPECT_EQ(users.at(second), (std::set<pid_t>{younger}));
+  for (const pid_t pid : {older, younger}) {
+    kill(pid, SIGKILL);
+    EXPECT_EQ(waitpid(pid, nullptr, 0), pid);
+  }
+}
+
 TEST(SessionProcesses, VforkChildSharesItsParentsMemoryAndAForkDoesNot) {
   int told[2] = {};
   ASSERT_EQ(pipe(told), 0);

@@ -224,9 +224,10 @@ Status Session::restore() {
 
 ForksLeft Session::restore_forks() {
   ForksLeft all;
+  const MemoryUsers users = find_memory_users();
   for (const Targets* targets : {&targets_, &ended_}) {
     for (const auto& target : *targets) {
-      ForksLeft left = target->restore_forks();
+      ForksLeft left = target->restore_forks(users);
       all.count += left.count;
       all.living += left.living;
       if (!all.names.empty() && !left.names.empty()) all.names += ", ";

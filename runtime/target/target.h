@@ -22,6 +22,7 @@
 #include "runtime/patch/installed_site.h"
 #include "runtime/patch/target_facts.h"
 #include "runtime/process/mapped_module.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/shared/abi.h"
 #include "runtime/target/arm_report.h"
 
@@ -83,8 +84,8 @@ class Target {
   virtual Status restore() = 0;
   virtual bool is_in_text() = 0;
   // Does what restore() does for all processes that the target has forked. Call it after restore(),
-  // or when the target has ended.
-  virtual ForksLeft restore_forks() = 0;
+  // or when the target has ended. users: all that have memory of sessions, as they are since then.
+  virtual ForksLeft restore_forks(const MemoryUsers& users) = 0;
   // Of a target that has ended: whether a process that it has forked has its memory. memories:
   // inodes of all files of sessions that processes have mapped.
   virtual bool has_forks(const std::set<uint64_t>&) const { return false; }

@@ -58,7 +58,7 @@ class FakeTarget : public Target {
   void abandon() override;
   Status restore() override;
   bool is_in_text() override;
-  ForksLeft restore_forks() override { return ForksLeft(); }
+  ForksLeft restore_forks(const MemoryUsers&) override { return ForksLeft(); }
   void keep() override {}
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) override;
   void poll() override;

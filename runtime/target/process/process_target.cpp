@@ -358,13 +358,14 @@ Status ProcessTarget::restore_all(Stopped& stopped) {
   return ok_status();
 }
 
-ForksLeft ProcessTarget::restore_forks() {
+ForksLeft ProcessTarget::restore_forks(const MemoryUsers& users) {
   ForksLeft left;
   if (sets_.empty()) return left;
   // A forked process that has memory of later objects has the session's own, too. Mostly there is
-  // none, and one search tells.
-  const std::vector<pid_t> processes = find_session_processes(memory().inode());
-  if (std::ranges::all_of(processes, [this](pid_t pid) { return pid == process_.pid; }))
+  // none.
+  const auto found = users.find(memory().inode());
+  if (found == users.end() ||
+      std::ranges::all_of(found->second, [this](pid_t pid) { return pid == process_.pid; }))
     return left;
   std::vector<pid_t> forked;
   for (auto set = sets_.rbegin(); set != sets_.rend(); ++set)

@@ -77,7 +77,7 @@ class ProcessTarget : public Target {
   std::set<uint64_t> memories() const;
   // Enters in these journals that djtap does not need them any more: the process has ended.
   void finish_journals();
-  ForksLeft restore_forks() override;
+  ForksLeft restore_forks(const MemoryUsers& users) override;
   bool has_forks(const std::set<uint64_t>& memories) const override;
   void keep() override;
 
