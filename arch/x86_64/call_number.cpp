@@ -67,8 +67,8 @@ int64_t call_number(Flow& flow, uint32_t at) {
   return number ? int64_t{*number} : kUnknownNumber;
 }
 
-std::optional<int64_t> call_number_in(std::span<const uint8_t> code, uint64_t begin,
-                                      uint64_t place) {
+std::optional<SystemCall> system_call_in(std::span<const uint8_t> code, uint64_t begin,
+                                         uint64_t place) {
   const FunctionRange range = {begin, begin + code.size()};
   ModuleText text;
   text.text = {{begin, code}};
@@ -78,7 +78,10 @@ std::optional<int64_t> call_number_in(std::span<const uint8_t> code, uint64_t be
   const size_t at = function.find(place);
   if (at == Function::kNone) return std::nullopt;
   Flow flow(module, function);
-  return call_number(flow, uint32_t(at));
+  const size_t next = at + 1;
+  const bool is_joined =
+      next < function.insns.size() && flow.only_predecessor(uint32_t(next)) != at;
+  return SystemCall{call_number(flow, uint32_t(at)), is_joined};
 }
 
 }  // namespace dj::arch

@@ -80,5 +80,17 @@ TEST(Syscalls, NumbersThatComeThroughRegistersAndBranches) {
   EXPECT_EQ(calls[6].number, -1);  // 6, or what the caller had
 }
 
+// As in glibc's _Fork(): the parent jumps over the child's set_robust_list.
+TEST(Syscalls, AJumpBehindTheCall) {
+  const uint8_t jumped_over[] = {0x85, 0xff, 0x75, 7, 0xb8, 0x11, 1, 0, 0, 0x0f, 5, 0xc3};
+  const auto joined = system_call_in(jumped_over, 0x1000, 0x1009);
+  ASSERT_TRUE(joined);
+  EXPECT_EQ(joined->number, 0x111);
+  EXPECT_TRUE(joined->is_joined);
+  const uint8_t straight[] = {0xb8, 0x11, 1, 0, 0, 0x0f, 5, 0xc3};
+  EXPECT_FALSE(system_call_in(straight, 0x1000, 0x1005).value().is_joined);
+  EXPECT_FALSE(system_call_in(straight, 0x1000, 0x1004));  // a part of the mov
+}
+
 }  // namespace
 }  // namespace dj::arch

@@ -47,12 +47,16 @@ std::vector<uint64_t> constant_loads(std::span<const uint8_t> bytes, uint64_t ad
 // `address`. Some may be parts of other instructions.
 constexpr uint64_t kSyscallLength = 2;
 std::vector<uint64_t> syscall_bytes(std::span<const uint8_t> bytes, uint64_t address);
-// Returns the number of the system call that the `syscall` at the address `place` makes, in a
-// function whose code is `code` and begins at `begin`. kUnknownNumber: it is computed, handed over
-// by the caller, or differs. Nothing: no instruction begins at `place`.
 constexpr int64_t kUnknownNumber = -1;
-std::optional<int64_t> call_number_in(std::span<const uint8_t> code, uint64_t begin,
-                                      uint64_t place);
+// SystemCall is what the code around a `syscall` tells of it.
+struct SystemCall {
+  int64_t number = kUnknownNumber;  // so if it is computed, handed over by the caller, or differs
+  bool is_joined = false;           // a jump leads to the instruction behind the `syscall`
+};
+// Returns the system call that the `syscall` at the address `place` makes, in a function whose code
+// is `code` and begins at `begin`. Nothing: no instruction begins at `place`.
+std::optional<SystemCall> system_call_in(std::span<const uint8_t> code, uint64_t begin,
+                                         uint64_t place);
 // Returns the instruction in which `place`, an address of the code, lies. Where decoding fails
 // before `place`, returns the last instruction decoded. A probe may stand at `place` if and only if
 // the instruction begins there.

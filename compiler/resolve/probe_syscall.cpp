@@ -64,14 +64,14 @@ std::optional<arch::Extent> code_around(const Module& file,
 
 // The `syscall` whose bytes stand at `address`; nothing: they are a part of another instruction.
 std::optional<CallInstruction> call_at(Module& file, uint64_t address) {
-  CallInstruction call = {.address = address, .number = arch::kUnknownNumber};
+  CallInstruction call = {.address = address, .call = {}};
   const std::optional<arch::Extent> range = code_around(file, file.function_at(address), address);
   if (!range) return call;
   const Bytes rest = file.elf().at(range->begin);
   const Bytes code = rest.first(std::min<size_t>(rest.size(), range->end - range->begin));
-  const std::optional<int64_t> number = arch::call_number_in(code, range->begin, address);
-  if (!number) return std::nullopt;
-  call.number = *number;
+  const auto found = arch::system_call_in(code, range->begin, address);
+  if (!found) return std::nullopt;
+  call.call = *found;
   return call;
 }
 
@@ -100,8 +100,9 @@ void add_sites(PointQuery& query, size_t module, Module& file, bool done,
                std::vector<Site>& sites) {
   const auto* asked = std::get_if<int64_t>(&query.component("syscall")->argument);
   for (const CallInstruction& call : syscalls_of(query.modules, module, file)) {
-    const bool is_known = call.number != arch::kUnknownNumber;
-    if (asked != nullptr && is_known && call.number != *asked) continue;
+    const auto [number, is_joined] = call.call;
+    const bool is_known = number != arch::kUnknownNumber;
+    if (asked != nullptr && is_known && number != *asked) continue;
     const uint64_t address = call.address;
     const std::optional<CodeFunction> holder = file.function_at(address);
     if (done && holder && never_returns(*holder)) continue;
@@ -110,7 +111,8 @@ void add_sites(PointQuery& query, size_t module, Module& file, bool done,
     site.module = ModuleId(module);
     site.kind = SiteKind::Statement;
     site.address = done ? address + arch::kSyscallLength : address;
-    SyscallOf of = {.address = address, .done = done, .begins_child = begins_child(call.number)};
+    const bool others_arrive = is_joined || begins_child(number);
+    SyscallOf of = {.address = address, .done = done, .others_arrive = others_arrive};
     if (asked != nullptr && is_known) of.number = *asked;
     site.syscall = of;
     site.listed = fmt::format("syscall{} at {:#x}", done ? ".return" : "", address);

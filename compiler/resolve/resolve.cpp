@@ -200,7 +200,7 @@ class Resolver {
     // Behind a call it runs only for calls that were kept: jumps may lead there, too.
     const char waits = site.stub ? 's' : is_behind_call(site) ? 'r' : '-';
     std::string key = {site.kind == SiteKind::Statement ? 'm' : 'b', waits};
-    if (is_behind_fork(site)) key += 'f';
+    if (needs_kept_call(site)) key += 'f';
     if (site.listed == kChildEnds) {  // the handler tells children from the target
       key += 'c';
     }
@@ -217,12 +217,12 @@ class Resolver {
     return site.call && site.call->returned_from != 0;
   }
 
-  static bool is_behind_fork(const Site& site) {
-    return site.syscall && site.syscall->done && site.syscall->begins_child;
+  static bool needs_kept_call(const Site& site) {
+    return site.syscall && site.syscall->done && site.syscall->others_arrive;
   }
 
   void place(ProbeId id, Site&& site, SiteTargets&& targets, bool wants_site) {
-    const bool returned = is_behind_call(site) || is_behind_fork(site);
+    const bool returned = is_behind_call(site) || needs_kept_call(site);
     auto [known, fresh] = handlers_.bodies[id].try_emplace(handler_key(site, targets),
                                                            HandlerId(plan_.handlers.size()));
     const HandlerId body = known->second;

@@ -9,12 +9,14 @@
 #include <tuple>
 #include <vector>
 
+#include "arch/x86_64/calls.h"
+
 namespace dj {
 
 // CallInstruction is a `syscall` instruction of an object.
 struct CallInstruction {
   uint64_t address = 0;
-  int64_t number = 0;  // of the system call; arch::kUnknownNumber: it may be any
+  arch::SystemCall call;
 };
 
 class SystemCalls {

@@ -50,8 +50,9 @@ struct SyscallOf {
   bool done = false;     // behind it: the kernel has answered
   // What the point asks for, if the call has this number always. None: the handler has to look.
   std::optional<int64_t> number;
-  // Behind it begin a process or a thread, too, which have made no call.
-  bool begins_child = false;
+  // Threads arrive behind it that have not made this call: a new process or thread begins there, or
+  // a jump leads there.
+  bool others_arrive = false;
 };
 
 // The site is an SDT mark: a place that the program's author named.

@@ -63,6 +63,14 @@ def test_as_strace(command, where, tmp_path):
     assert djtap_counts(f"probe syscall.*{where} {{ c[name]++ }}", command, tmp_path) == truth
 
 
+def test_a_jump_behind_a_call():
+    """In glibc's _Fork() the parent jumps over the child's set_robust_list(2), to where that call returns."""
+    program = "import os\nif os.fork() == 0: os._exit(0)\nos.wait()"
+    script = "probe process.syscall(273).return { c[pid() == target(), $return]++ }"
+    result = run.run(["-e", script, "--", "/usr/bin/python3", "-I", "-S", "-c", program])
+    assert result.array("c") == [("0,0", "1")], result
+
+
 @needs_strace
 def test_by_number(tmp_path):
     """process.syscall(N) is the call of that number, also where the program chooses the number."""
