@@ -108,7 +108,7 @@ abi::MapForm map_form(const Global& global, const GlobalSlot& slot, const Layout
 constexpr uint64_t kNominalBase = 0x40000000;
 // Room for sites and handlers in objects that the target opens later (Plan::awaits_objects), and in
 // further processes of the session (Plan::awaits_processes).
-constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 4096, kDlopenedTraps = 65'536;
+constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 32'768, kDlopenedTraps = 65'536;
 // Further processes of a session at once; fewer where their data would take more memory than that.
 // Each has room for the int3 bytes of the first plan and so many more, and for as many in objects
 // that it opens later.

@@ -15,7 +15,8 @@ needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace
 # SystemTap's names of calls that the kernel names otherwise.
 NAMES = {"mmap": "mmap2", "pread64": "pread", "pwrite64": "pwrite", "getdents64": "getdents"}
 COMMANDS = ["gzip -c /etc/passwd | wc -c; gzip -c /etc/group", "sort /etc/passwd; uniq /etc/passwd; cut -c1-9 /etc/passwd", "ls -l / /etc; id; date",
-            "for n in 1 2 3; do tail -n1 /etc/passwd; done; dd if=/dev/zero bs=99 count=3", "touch a b; mv a c; rm b c; mkdir d; rmdir d"]
+            "for n in 1 2 3; do tail -n1 /etc/passwd; done; dd if=/dev/zero bs=99 count=3", "touch a b; mv a c; rm b c; mkdir d; rmdir d",
+            "uname; arch; seq 2; fold /dev/null; basename a; dirname a; tac /dev/null; pathchk a; sum /dev/null; cksum /dev/null; nl /dev/null; env"]
 
 
 def known():
