@@ -143,9 +143,23 @@ def test_the_local_time():
 
 
 HEADERS = """#define _GNU_SOURCE
+#include <asm/prctl.h>
 #include <fcntl.h>
+#include <linux/bpf.h>
+#include <linux/close_range.h>
 #include <linux/futex.h>
+#include <linux/ioprio.h>
+#include <linux/kcmp.h>
+#include <linux/kexec.h>
+#include <linux/landlock.h>
+#include <linux/membarrier.h>
+#include <linux/mempolicy.h>
+#include <linux/module.h>
 #include <linux/netlink.h>
+#include <linux/perf_event.h>
+#include <linux/reboot.h>
+#include <linux/seccomp.h>
+#include <linux/userfaultfd.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sched.h>
@@ -153,16 +167,26 @@ HEADERS = """#define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/fanotify.h>
 #include <sys/file.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/mount.h>
+#include <sys/msg.h>
+#include <sys/quota.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/swap.h>
 #include <sys/time.h>
 #include <sys/timerfd.h>
+#include <sys/uio.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 #define SA_RESTORER 0x04000000 // <asm/signal.h>
 #define SOL_TCP 6

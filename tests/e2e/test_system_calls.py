@@ -13,7 +13,7 @@ from support import paths, run
 needs_strace = pytest.mark.skipif(shutil.which("strace") is None, reason="strace is not installed")
 
 # SystemTap's names of calls that the kernel names otherwise.
-NAMES = {"mmap": "mmap2", "pread64": "pread", "pwrite64": "pwrite", "getdents64": "getdents"}
+NAMES = {"mmap": "mmap2", "pread64": "pread", "pwrite64": "pwrite", "getdents64": "getdents", "umount2": "umount"}
 COMMANDS = ["gzip -c /etc/passwd | wc -c; gzip -c /etc/group", "sort /etc/passwd; uniq /etc/passwd; cut -c1-9 /etc/passwd", "ls -l / /etc; id; date",
             "for n in 1 2 3; do tail -n1 /etc/passwd; done; dd if=/dev/zero bs=99 count=3", "touch a b; mv a c; rm b c; mkdir d; rmdir d",
             "uname; arch; seq 2; fold /dev/null; basename a; dirname a; tac /dev/null; pathchk a; sum /dev/null; cksum /dev/null; nl /dev/null; env"]
@@ -62,6 +62,23 @@ def test_as_strace(command, where, tmp_path):
     truth = {name: count for name, count in truth.items() if name in known() and count}
     assert len(truth) > 8
     assert djtap_counts(f"probe syscall.*{where} {{ c[name]++ }}", command, tmp_path) == truth
+
+
+@needs_strace
+def test_errors_are_straces(tmp_path):
+    """Of all calls in tests/targets/system_calls.cpp, in their order: by these a probe at another call's number would show."""
+    log, output, program = tmp_path / "strace", tmp_path / "out", paths.victim("library_calls")
+    subprocess.run(["strace", "-o", log, program], check=True, capture_output=True)
+    of_strace = [(NAMES.get(name, name), error) for name, error in re.findall(r"^(\w+)\(.*\) += \S+(?: (E\w+))?", log.read_text(), re.M)]
+    script = 'probe syscall.*.return { if (tid() == target()) println(name, " ", retval < 0 ? errno_str(retval) : "") }'
+    run.run(["-o", output, "-e", script, "-c", program])
+    of_djtap = re.findall(r"^(\w+) (\w*)$", output.read_text(), re.M)
+    here, seen = known() - {"pause"}, []  # the kernel's own error of pause() never reaches the program
+    for calls in (of_strace, of_djtap):
+        names = [name for name, _ in calls]
+        first, last = names.index("geteuid"), len(names) - names[::-1].index("getppid")
+        seen.append([call for call in calls[first:last] if call[0] in here])
+    assert len(seen[0]) > 30 and seen[1] == seen[0]
 
 
 def test_a_jump_behind_a_call():

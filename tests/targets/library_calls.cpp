@@ -4,6 +4,8 @@
 #define _GNU_SOURCE
 #endif
 #define _FILE_OFFSET_BITS 64
+#include "library_calls.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -48,11 +50,13 @@ namespace {
 struct Row {
   const char* name;
   long calls;
-} rows[200];
+} rows[500];
 const char* order[2000];
 long calls;
 volatile long kept;  // results are looked at
 void* volatile block;
+
+}  // namespace
 
 void made(const char* name) {
   Row* row = rows;
@@ -62,12 +66,24 @@ void made(const char* name) {
   if (calls < 2000) order[calls++] = name;
 }
 
-static long keep(long value) {
+long keep(long value) {
   kept = value;
   return value;
 }
 
-#define DO(name, call) (made(name), keep((long)(call)))
+namespace {
+
+uid_t user;
+gid_t group;
+pid_t process, thread;
+
+// Who the process is: other calls have it as arguments.
+void ids() {
+  user = (uid_t)DO("syscall.getuid", getuid());
+  group = (gid_t)DO("syscall.getgid", getgid());
+  process = (pid_t)DO("syscall.getpid", getpid());
+  thread = (pid_t)DO("syscall.gettid", gettid());
+}
 
 void files() {
   char text[16] = "abc";
@@ -139,10 +155,10 @@ void more_files() {
   DO("syscall.sendfile", sendfile(fd, fd, nullptr, 0));
   DO("syscall.copy_file_range", copy_file_range(fd, nullptr, fd, nullptr, 0, 0));
   DO("syscall.fchmod", fchmod(fd, 0600));
-  DO("syscall.fchown", fchown(fd, getuid(), getgid()));
+  DO("syscall.fchown", fchown(fd, user, group));
   DO("syscall.close", close(fd));
   DO("syscall.chmod", chmod(path, 0640));
-  DO("syscall.chown", chown(path, getuid(), getgid()));
+  DO("syscall.chown", chown(path, user, group));
   DO("syscall.truncate", truncate(path, 5));
   DO("syscall.statfs", statfs(path, &system));
   DO("syscall.faccessat2", faccessat(AT_FDCWD, path, R_OK, 0));
@@ -180,7 +196,7 @@ void waiting() {
 
 void sockets() {
   sockaddr_un address = {AF_UNIX, {}};
-  snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "djtap-calls-%d", getpid());
+  snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "djtap-calls-%d", process);
   const auto* name = (const sockaddr*)&address;
   char text[16] = "hello";
   iovec part = {text, 5};
@@ -251,8 +267,8 @@ void memory_and_streams() {
 void processes() {
   const timespec soon = {0, 1};
   int status;
-  DO("syscall.kill", kill(getpid(), 0));
-  DO("syscall.tgkill", tgkill(getpid(), gettid(), 0));
+  DO("syscall.kill", kill(process, 0));
+  DO("syscall.tgkill", tgkill(process, thread, 0));
   DO("syscall.clock_nanosleep", nanosleep(&soon, nullptr));
   DO("syscall.clock_nanosleep", clock_nanosleep(CLOCK_MONOTONIC, 0, &soon, nullptr));
   sigset_t set;
@@ -292,9 +308,14 @@ void by_number() {
   DO("syscall.semop", syscall(SYS_semop, -1, nullptr, 1));
   DO("syscall.getrlimit", syscall(SYS_getrlimit, RLIMIT_NOFILE, &limit));
   DO("syscall.setrlimit", syscall(SYS_setrlimit, RLIMIT_NOFILE, &limit));
-  made("syscall.exit_group");  // the child's
+  made("syscall.setsid");  // the child's, which has no terminal then that could be hung up
+  made("syscall.vhangup");
+  made("syscall.exit_group");
   const long child = DO("syscall.fork", syscall(SYS_fork));
-  if (child == 0) _exit(0);
+  if (child == 0) {
+    if (setsid() > 0) syscall(SYS_vhangup);
+    _exit(0);
+  }
   DO("syscall.wait4", wait4((pid_t)child, nullptr, 0, nullptr));
   made("syscall.exit_group");
   made("syscall.vfork");
@@ -316,8 +337,8 @@ void identity() {
   action.sa_handler = SIG_DFL;
   DO("syscall.setpgid", setpgid(0, -1));
   DO("syscall.setsid", setsid());
-  DO("syscall.setuid", setuid(getuid()));
-  DO("syscall.setgid", setgid(getgid()));
+  DO("syscall.setuid", setuid(user));
+  DO("syscall.setgid", setgid(group));
   DO("syscall.prctl", prctl(PR_GET_DUMPABLE, 0, 0, 0, 0));
   DO("syscall.prlimit64", getrlimit(RLIMIT_NOFILE, &limit));
   DO("syscall.prlimit64", setrlimit(RLIMIT_NOFILE, &limit));
@@ -378,6 +399,7 @@ void locks_and_threads() {
   DO("pthread.mutex.lock", pthread_mutex_lock(&mutex));
   DO("pthread.mutex.trylock", pthread_mutex_trylock(&mutex));
   start(&thread, contend);
+  made("syscall.gettid");
   made("pthread.contended");
   while (contender == 0 || !sleeps(contender)) continue;
   DO("pthread.mutex.unlock", pthread_mutex_unlock(&mutex));
@@ -428,6 +450,7 @@ void of_cxx() {
 }  // namespace
 
 int main() {
+  ids();
   files();
   more_files();
   waiting();
@@ -436,6 +459,7 @@ int main() {
   processes();
   by_number();
   identity();
+  system_calls();
   locks_and_threads();
   of_cxx();
   made("syscall.exit_group");
