@@ -5,8 +5,12 @@
 #define _GNU_SOURCE
 #endif
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <sys/mman.h>
+#include <sys/signalfd.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +19,8 @@
 namespace {
 
 char bytes[256];
+const long bad_time[2] = {1, -1}, one_second[4] = {1, 0, 1, 0};
+const long wrong = (long)bad_time, second = (long)one_second;
 
 struct Call {
   const char* name;
@@ -61,6 +67,49 @@ const Call processes[] = {
     CALL(kcmp, -1, -1, 99),
 };
 
+const Call times_and_signals[] = {
+    CALL(getpriority, 99),
+    CALL(setpriority, 99),
+    CALL(sched_setparam, -1),
+    CALL(sched_getparam, -1),
+    CALL(sched_setscheduler, -1, SCHED_BATCH),
+    CALL(sched_getscheduler, -1),
+    CALL(sched_get_priority_max, 99),
+    CALL(sched_get_priority_min, 99),
+    CALL(sched_rr_get_interval, -1),
+    CALL(sched_setaffinity, -1),
+    CALL(sched_getaffinity, -1),
+    CALL(sched_setattr, -1),
+    CALL(sched_getattr, -1),
+    CALL(ioprio_set, 99),
+    CALL(ioprio_get, 99),
+    CALL(getcpu),
+    CALL(membarrier, -1),
+    CALL(rseq, 0, 0, 99),
+    CALL(gettimeofday),
+    CALL(settimeofday, wrong),
+    CALL(time),
+    CALL(times),
+    CALL(adjtimex),
+    CALL(clock_gettime, 99),
+    CALL(clock_settime, 99, wrong),
+    CALL(clock_getres, 99),
+    CALL(clock_adjtime, 99),
+    CALL(getitimer, 99),
+    CALL(timer_create, 99),
+    CALL(timer_settime, -1, 0, wrong),
+    CALL(timer_gettime, -1),
+    CALL(timer_getoverrun, -1),
+    CALL(timer_delete, -1),
+    CALL(timerfd_gettime, -1),
+    CALL(tkill, -1),
+    CALL(rt_sigqueueinfo, -1, SIGUSR1),
+    CALL(rt_tgsigqueueinfo, -1, -1, SIGUSR1),
+    CALL(rt_sigsuspend, 0, 3),
+    CALL(sigaltstack),
+    CALL(signalfd, -1, 0, 3),
+};
+
 template <int count>
 void make(const Call (&calls)[count]) {
   for (const Call& call : calls) {
@@ -69,12 +118,26 @@ void make(const Call (&calls)[count]) {
   }
 }
 
+void ticks(int) {}
+
+// A signal each millisecond, one of which ends pause().
+void pauses() {
+  const itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+  signal(SIGALRM, ticks);
+  DO("syscall.setitimer", setitimer(ITIMER_REAL, &often, nullptr));
+  DO("syscall.pause", pause());
+  DO("syscall.setitimer", setitimer(ITIMER_REAL, &never, nullptr));
+}
+
 // By the C library's functions of their own.
 void wrapped() {
+  sigset_t set;
+  sigemptyset(&set);
   DO("syscall.geteuid", geteuid());
   DO("syscall.getegid", getegid());
   DO("syscall.getpgrp", syscall(SYS_getpgrp));
   DO("syscall.set_tid_address", syscall(SYS_set_tid_address, bytes));
+  DO("syscall.close", close((int)DO("syscall.signalfd", signalfd(-1, &set, SFD_CLOEXEC))));
 }
 
 }  // namespace
@@ -82,5 +145,7 @@ void wrapped() {
 void system_calls() {
   wrapped();
   make(processes);
+  make(times_and_signals);
+  pauses();
   DO("syscall.getppid", getppid());
 }
