@@ -28,6 +28,25 @@ DECODED = {
     "sigaltstack((L * 3)(4096, 2, 8192), None)": "sigaltstack({ss_sp=0x1000, ss_flags=SS_DISABLE, ss_size=8192}, 0x0)",
     "syscall(129, -1, 10, INFO)": "rt_sigqueueinfo(-1, SIGUSR1, {si_signo=SIGUSR1, si_code=SI_QUEUE, si_pid=7, si_uid=8, si_value=0x5})",
     "signalfd(-1, (L * 16)(1 << 9), 0x4000)": "signalfd4(-1, [SIGUSR1], 8, 0x4000)",
+    "statx(-100, b'/no/where', 0x1100, 0x202, None)":
+        'statx(AT_FDCWD, "/no/where", AT_SYMLINK_NOFOLLOW|AT_EMPTY_PATH, STATX_MODE|STATX_SIZE, 0x0)',
+    "syscall(437, -100, b'/no/where', (L * 3)(0x80000, 0, 4), 24)":
+        'openat2(AT_FDCWD, "/no/where", {flags=O_RDONLY|O_CLOEXEC, mode=0, resolve=0x4}, 24)',
+    "syscall(316, -100, b'/no/where', -100, b'/no/x', 3)": 'renameat2(AT_FDCWD, "/no/where", AT_FDCWD, "/no/x", RENAME_NOREPLACE|RENAME_EXCHANGE)',
+    "linkat(-100, b'/no/where', -100, b'/no/x', 0x400)": 'linkat(AT_FDCWD, "/no/where", AT_FDCWD, "/no/x", AT_SYMLINK_FOLLOW)',
+    "mknod(b'/no/where', 0o10600, L(0))": 'mknodat(AT_FDCWD, "/no/where", S_IFIFO|0600, 0x0)',
+    "syscall(132, b'/no/where', (L * 2)(60, 1))": 'utime("/no/where", [Thu Jan  1 00:01:00 1970, Thu Jan  1 00:00:01 1970])',
+    "syscall(235, b'/no/where', (L * 4)(1, 2, 3, 4))": 'utimes("/no/where", [1.000002][3.000004])',
+    "setxattr(b'/no/where', b'user.x', b'ab', L(2), 2)": 'setxattr("/no/where", "user.x", "ab", 2, XATTR_REPLACE)',
+    "preadv2(-1, None, 0, L(7), 8)": "preadv2(-1, 0x0, 0, 0x7, RWF_NOWAIT)",
+    "posix_fadvise(-1, L(0), L(5), 4)": "fadvise64(-1, 0, 5, POSIX_FADV_DONTNEED)",
+    "sync_file_range(-1, L(1), L(2), 6)": "sync_file_range(-1, 1, 2, SYNC_FILE_RANGE_WRITE|SYNC_FILE_RANGE_WAIT_AFTER)",
+    "tee(-1, -2, L(3), 2)": "tee(-1, -2, 3, SPLICE_F_NONBLOCK)",
+    "syscall(436, 5, 4, 4)": "close_range(5, 4, CLOSE_RANGE_CLOEXEC)",
+    "syscall(300, 0x4201, 0x80000)": "fanotify_init(FAN_CLOEXEC|FAN_REPORT_FID|0x4000, O_RDONLY|O_CLOEXEC)",
+    "syscall(301, -1, 1, 0x22, -100, b'/no/where')": 'fanotify_mark(-1, FAN_MARK_ADD, FAN_MODIFY|FAN_OPEN, AT_FDCWD, "/no/where")',
+    "inotify_init1(0x4000)": "inotify_init1(0x4000)",
+    "sendmmsg(-1, None, 2, 0x40)": "sendmmsg(-1, 0x0, 2, MSG_DONTWAIT)",
 }
 
 PROGRAM = """import ctypes, struct

@@ -7,18 +7,24 @@
 #include <fcntl.h>
 #include <sched.h>
 #include <signal.h>
+#include <sys/inotify.h>
 #include <sys/mman.h>
 #include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/time.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "library_calls.h"
 
 namespace {
 
+char nowhere[] = "/no/where";
 char bytes[256];
+const long name = (long)nowhere, room = (long)bytes;
 const long bad_time[2] = {1, -1}, one_second[4] = {1, 0, 1, 0};
 const long wrong = (long)bad_time, second = (long)one_second;
 
@@ -110,6 +116,49 @@ const Call times_and_signals[] = {
     CALL(signalfd, -1, 0, 3),
 };
 
+const Call files[] = {
+    CALL(openat2, AT_FDCWD, name, 0, 1),
+    CALL(readlinkat, AT_FDCWD, name, room, 1),
+    CALL(mkdirat, AT_FDCWD, name, 0700),
+    CALL(mknodat, AT_FDCWD, name, S_IFIFO | 0600),
+    CALL(fchmodat, AT_FDCWD, name, 0600),
+    CALL(fchownat, AT_FDCWD, name, -1, -1),
+    CALL(futimesat, AT_FDCWD, name, second),
+    CALL(linkat, AT_FDCWD, name, AT_FDCWD, name),
+    CALL(symlinkat, name, AT_FDCWD, name),
+    CALL(renameat, AT_FDCWD, name, AT_FDCWD, name),
+    CALL(renameat2, AT_FDCWD, name, AT_FDCWD, name, 1),
+    CALL(name_to_handle_at, AT_FDCWD, name),
+    CALL(open_by_handle_at, -1),
+    CALL(lchown, name, -1, -1),
+    CALL(mknod, name, S_IFIFO | 0600),
+    CALL(utime, name, second),
+    CALL(utimes, name, second),
+    CALL(lsetxattr, name, name, room, 1),
+    CALL(lgetxattr, name, name, room, 1),
+    CALL(llistxattr, name, room, 1),
+    CALL(lremovexattr, name, name),
+    CALL(fsetxattr, -1, name, room, 1),
+    CALL(fgetxattr, -1, name, room, 1),
+    CALL(flistxattr, -1, room, 1),
+    CALL(fremovexattr, -1, name),
+    CALL(preadv2, -1),
+    CALL(pwritev2, -1),
+    CALL(tee, -1, -1, 1),
+    CALL(readahead, -1),
+    CALL(fadvise64, -1),
+    CALL(sync_file_range, -1),
+    CALL(syncfs, -1),
+    CALL(close_range, 2, 1),
+    CALL(epoll_pwait, -1, room, 1),
+    CALL(epoll_pwait2, -1, room, 1),
+    CALL(inotify_rm_watch, -1),
+    CALL(fanotify_init, -1),
+    CALL(fanotify_mark, -1, 0, 0, AT_FDCWD, name),
+    CALL(sendmmsg, -1),
+    CALL(recvmmsg, -1),
+};
+
 template <int count>
 void make(const Call (&calls)[count]) {
   for (const Call& call : calls) {
@@ -131,12 +180,24 @@ void pauses() {
 
 // By the C library's functions of their own.
 void wrapped() {
+  struct statfs system;
+  struct statx status;
   sigset_t set;
   sigemptyset(&set);
   DO("syscall.geteuid", geteuid());
   DO("syscall.getegid", getegid());
   DO("syscall.getpgrp", syscall(SYS_getpgrp));
   DO("syscall.set_tid_address", syscall(SYS_set_tid_address, bytes));
+  DO("syscall.statx", statx(AT_FDCWD, "/", 0, STATX_SIZE, &status));
+  DO("syscall.fstatfs", fstatfs(-1, &system));
+  DO("syscall.setxattr", setxattr(nowhere, nowhere, bytes, 1, 0));
+  DO("syscall.getxattr", getxattr(nowhere, nowhere, bytes, 1));
+  DO("syscall.listxattr", listxattr(nowhere, bytes, 1));
+  DO("syscall.removexattr", removexattr(nowhere, nowhere));
+  DO("syscall.splice", splice(-1, nullptr, -1, nullptr, 1, SPLICE_F_MOVE));
+  DO("syscall.sync", syscall(SYS_sync));
+  DO("syscall.close", close((int)DO("syscall.inotify_init", syscall(SYS_inotify_init))));
+  DO("syscall.close", close((int)DO("syscall.inotify_init", inotify_init1(IN_CLOEXEC))));
   DO("syscall.close", close((int)DO("syscall.signalfd", signalfd(-1, &set, SFD_CLOEXEC))));
 }
 
@@ -146,6 +207,7 @@ void system_calls() {
   wrapped();
   make(processes);
   make(times_and_signals);
+  make(files);
   pauses();
   DO("syscall.getppid", getppid());
 }
