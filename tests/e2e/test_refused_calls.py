@@ -47,6 +47,17 @@ DECODED = {
     "syscall(301, -1, 1, 0x22, -100, b'/no/where')": 'fanotify_mark(-1, FAN_MARK_ADD, FAN_MODIFY|FAN_OPEN, AT_FDCWD, "/no/where")',
     "inotify_init1(0x4000)": "inotify_init1(0x4000)",
     "sendmmsg(-1, None, 2, 0x40)": "sendmmsg(-1, 0x0, 2, MSG_DONTWAIT)",
+    "mlockall(0x61)": "mlockall(MCL_CURRENT|0x60)",
+    "syscall(330, 1, 3)": "pkey_alloc(0x1, PKEY_DISABLE_ACCESS|PKEY_DISABLE_WRITE)",
+    "syscall(237, 4096, 0, 0x8002, None, 0, 3)": "mbind(0x1000, 0, MPOL_BIND|MPOL_F_STATIC_NODES, 0x0, 0, MPOL_MF_STRICT|MPOL_MF_MOVE)",
+    "msgget(0x7654321, 0o600)": "msgget(124076833, 0600)",
+    "msgrcv(-1, None, L(3), L(4), 0o14000)": "msgrcv(-1, 0x0, 3, 4, IPC_NOWAIT|MSG_NOERROR)",
+    "semctl(-1, 0, 16, 5)": "semctl(-1, 0, SETVAL, 0x5)",
+    "semget(1, -1, 0o3600)": "semget(1, -1, IPC_CREAT|IPC_EXCL|0600)",
+    "shmctl(-1, 2, None)": "shmctl(-1, IPC_STAT, 0x0)",
+    "syscall(240, b'', 0o102, 0o600, None)": 'mq_open("", O_RDWR|O_CREAT, 0600, 0x0)',
+    "syscall(240, b'', 2)": 'mq_open("", O_RDWR)',
+    "syscall(449, None, 0, 0, (L * 2)(1, 2), 1)": "futex_waitv(0x0, 0, 0x0, [1.000000002], CLOCK_MONOTONIC)",
 }
 
 PROGRAM = """import ctypes, struct

@@ -9,6 +9,8 @@
 #include <signal.h>
 #include <sys/inotify.h>
 #include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/sem.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
@@ -159,6 +161,48 @@ const Call files[] = {
     CALL(recvmmsg, -1),
 };
 
+const Call memory[] = {
+    CALL(mincore, 1),
+    CALL(mlock2, 0, 0, 99),
+    CALL(mlockall, 99),
+    CALL(munlockall),
+    CALL(remap_file_pages),
+    CALL(pkey_mprotect, 1, 1, 0, -1),
+    CALL(pkey_alloc, 1),
+    CALL(pkey_free, -1),
+    CALL(memfd_secret, 1),
+    CALL(userfaultfd, 99),
+    CALL(mbind, 1, 1, 99),
+    CALL(set_mempolicy, 99),
+    CALL(get_mempolicy, 0, 0, 0, 0, 99),
+    CALL(set_mempolicy_home_node, 1, 1, 0, 1),
+    CALL(migrate_pages, -1),
+    CALL(move_pages, -1, 0, 0, 0, 0, 99),
+    CALL(msgget, 1),
+    CALL(msgsnd, -1, room, 1),
+    CALL(msgctl, -1, IPC_STAT),
+    CALL(semget, 1),
+    CALL(semctl, -1, 0, GETVAL),
+    CALL(shmctl, -1, IPC_STAT),
+    CALL(mq_open, name),
+    CALL(mq_unlink, name),
+    CALL(mq_timedsend, -1),
+    CALL(mq_timedreceive, -1),
+    CALL(mq_notify, -1),
+    CALL(mq_getsetattr, -1),
+    CALL(futex_waitv),
+    CALL(set_robust_list, 0, 1),
+    CALL(get_robust_list, -1),
+    CALL(io_setup),
+    CALL(io_destroy),
+    CALL(io_getevents),
+    CALL(io_pgetevents),
+    CALL(io_cancel),
+    CALL(io_uring_setup),
+    CALL(io_uring_enter, -1),
+    CALL(io_uring_register, -1),
+};
+
 template <int count>
 void make(const Call (&calls)[count]) {
   for (const Call& call : calls) {
@@ -195,6 +239,7 @@ void wrapped() {
   DO("syscall.listxattr", listxattr(nowhere, bytes, 1));
   DO("syscall.removexattr", removexattr(nowhere, nowhere));
   DO("syscall.splice", splice(-1, nullptr, -1, nullptr, 1, SPLICE_F_MOVE));
+  DO("syscall.msgrcv", msgrcv(-1, bytes, 1, 0, IPC_NOWAIT));
   DO("syscall.sync", syscall(SYS_sync));
   DO("syscall.close", close((int)DO("syscall.inotify_init", syscall(SYS_inotify_init))));
   DO("syscall.close", close((int)DO("syscall.inotify_init", inotify_init1(IN_CLOEXEC))));
@@ -208,6 +253,7 @@ void system_calls() {
   make(processes);
   make(times_and_signals);
   make(files);
+  make(memory);
   pauses();
   DO("syscall.getppid", getppid());
 }
