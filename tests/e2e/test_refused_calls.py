@@ -58,6 +58,19 @@ DECODED = {
     "syscall(240, b'', 0o102, 0o600, None)": 'mq_open("", O_RDWR|O_CREAT, 0600, 0x0)',
     "syscall(240, b'', 2)": 'mq_open("", O_RDWR)',
     "syscall(449, None, 0, 0, (L * 2)(1, 2), 1)": "futex_waitv(0x0, 0, 0x0, [1.000000002], CLOCK_MONOTONIC)",
+    "mount(b'a', b'/no/where', b'ext4', L(3), b'x=1')": 'mount("a", "/no/where", "ext4", MS_RDONLY|MS_NOSUID, "x=1")',
+    "umount2(b'/no/where', 2)": 'umount("/no/where", MNT_DETACH)',
+    "syscall(431, -1, 1, b'source', b'a', 0)": 'fsconfig(-1, FSCONFIG_SET_STRING, "source", ADDR, 0)',
+    "syscall(428, -1, b'x', 0x80001)": 'open_tree(-1, "x", OPEN_TREE_CLONE|OPEN_TREE_CLOEXEC)',
+    "syscall(167, b'/no/where', 0x8003)": 'swapon("/no/where", SWAP_FLAG_PREFER|0x3)',
+    "syscall(443, -1, 0x80000701, 5, None)": "quotactl_fd(-1, Q_GETQUOTA|GRPQUOTA, 5, 0x0)",
+    "syscall(169, 672274793, 672274793, 0x89abcdef, None)": "reboot(LINUX_REBOOT_MAGIC2, LINUX_REBOOT_MAGIC2, LINUX_REBOOT_CMD_CAD_ON, 0x0)",
+    "syscall(313, -1, b'', 3)": 'finit_module(-1, "", MODULE_INIT_IGNORE_MODVERSIONS|MODULE_INIT_IGNORE_VERMAGIC)',
+    "syscall(321, 5, None, 0)": "bpf(BPF_PROG_LOAD, 0x0, 0)",
+    "syscall(298, None, -1, -2, -3, 8)": "perf_event_open(0x0, -1, -2, -3, PERF_FLAG_FD_CLOEXEC)",
+    "syscall(248, b'user', b'mine', None, 0, 0)": 'add_key("user", "mine", 0x0, 0, 0)',
+    "syscall(317, 2, 3, None)": "seccomp(SECCOMP_GET_ACTION_AVAIL, SECCOMP_FILTER_FLAG_TSYNC|SECCOMP_FILTER_FLAG_LOG, 0x0)",
+    "syscall(445, -1, 1, None, 0)": "landlock_add_rule(-1, LANDLOCK_RULE_PATH_BENEATH, 0x0, 0x0)",
 }
 
 PROGRAM = """import ctypes, struct

@@ -15,6 +15,7 @@
 #include <sys/stat.h>
 #include <sys/statfs.h>
 #include <sys/syscall.h>
+#include <sys/sysinfo.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <sys/xattr.h>
@@ -203,6 +204,47 @@ const Call memory[] = {
     CALL(io_uring_register, -1),
 };
 
+// Whoever has the rights for these has given what the kernel looks at first a wrong value: a magic
+// number, flags, a length, a name.
+const Call machine[] = {
+    CALL(mount, name, name, name),
+    {"syscall.umount", SYS_umount2, {name}},
+    CALL(pivot_root, name, name),
+    CALL(chroot, name),
+    CALL(open_tree, -1, name),
+    CALL(move_mount, -1, name, -1, name),
+    CALL(fsopen, 0, 99),
+    CALL(fsconfig, -1, 99),
+    CALL(fsmount, -1),
+    CALL(fspick, -1, name),
+    CALL(mount_setattr, -1, name),
+    CALL(swapon, name),
+    CALL(swapoff, name),
+    CALL(quotactl, -1, name),
+    CALL(quotactl_fd, -1),
+    CALL(ustat),
+    CALL(sysfs, 99),
+    CALL(acct, name),
+    CALL(reboot),
+    CALL(sethostname, name, -1),
+    CALL(setdomainname, name, -1),
+    CALL(syslog, 99),
+    CALL(init_module, 0, 0, name),
+    CALL(finit_module, -1, name, 0x8000),
+    CALL(delete_module, name, O_NONBLOCK),
+    CALL(kexec_load, 0, 99, 0, 0x8000),
+    CALL(kexec_file_load, -1, -1, 0, 0, 0x8000),
+    CALL(bpf, -1),
+    CALL(perf_event_open),
+    CALL(add_key),
+    CALL(request_key),
+    CALL(keyctl, -1),
+    CALL(seccomp, 99),
+    CALL(landlock_create_ruleset, 0, 0, 0x8000),
+    CALL(landlock_add_rule, -1, 1),
+    CALL(landlock_restrict_self, -1),
+};
+
 template <int count>
 void make(const Call (&calls)[count]) {
   for (const Call& call : calls) {
@@ -226,12 +268,14 @@ void pauses() {
 void wrapped() {
   struct statfs system;
   struct statx status;
+  struct sysinfo machine;
   sigset_t set;
   sigemptyset(&set);
   DO("syscall.geteuid", geteuid());
   DO("syscall.getegid", getegid());
   DO("syscall.getpgrp", syscall(SYS_getpgrp));
   DO("syscall.set_tid_address", syscall(SYS_set_tid_address, bytes));
+  DO("syscall.sysinfo", sysinfo(&machine));
   DO("syscall.statx", statx(AT_FDCWD, "/", 0, STATX_SIZE, &status));
   DO("syscall.fstatfs", fstatfs(-1, &system));
   DO("syscall.setxattr", setxattr(nowhere, nowhere, bytes, 1, 0));
@@ -254,6 +298,7 @@ void system_calls() {
   make(times_and_signals);
   make(files);
   make(memory);
+  make(machine);
   pauses();
   DO("syscall.getppid", getppid());
 }
