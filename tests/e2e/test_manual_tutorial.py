@@ -91,7 +91,7 @@ ON_A_PROGRAM = [
      r'^111reference111process\("[^"]*reference"\)\.function\("take(@[^"]*)?"\)takenode=0x[0-9a-f]+ text=0x[0-9a-f]+ count=0x0 total='),
     ("T2.2", "probe $T { print_ubacktrace() exit() }", r"^ 0x[0-9a-f]+ : take\+0x\w+.*\n 0x[0-9a-f]+ : outer_call\+0x\w+.*\n 0x[0-9a-f]+ : main\+0x\w+.*$"),
     ("T2.3", 'probe syscall.close { printf("%s -> %s %s\\n", thread_indent(1), name, $$parms) } probe syscall.close.return { printf("%s <- %s %s\\n",'
-     ' thread_indent(-1), name, $$return) }', r" -> close fd=0x[0-9a-f]+\n.* <- close return=0x[0-9a-f]+$"),
+     ' thread_indent(-1), name, $$return) }', r" -> close syscall=0x3 arg1=0x[0-9a-f]+ .*\n.* <- close return=0x[0-9a-f]+$"),
     ("T3.1", "probe $T { if (execname() == \"reference\") n++ else m++ } global n, m", "^n=4$"),
     ("T3.2", "probe $T { if (@defined($node->f_path->dentry)) { d = $node->f_path->dentry } else { d = $node->id } if (d == (0 << 20 | 1)) printf (\"%s(%d)"
      " %s 0x%x/%u\\n\"," " execname(), pid(), ppfunc(), d, d) }", r"^reference\(\d+\) take 0x1/1$"),
