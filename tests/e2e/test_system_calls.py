@@ -99,8 +99,43 @@ def test_by_number(tmp_path):
 
 
 def test_many_programs_share_the_handlers(tmp_path):
-    """A session has room for 4096 handlers of later programs; each of these would take some hundred of its own."""
-    for number in range(40):
+    """A session has room for 32768 handlers of later programs; each of these would take 600 of its own."""
+    for number in range(60):
         shutil.copy("/bin/true", tmp_path / f"true{number}")
     counts = djtap_counts("probe syscall.* { c[name]++ }", "for program in ./true*; do $program; done", tmp_path)
-    assert counts["exit_group"] == 41
+    assert counts["exit_group"] == 61
+
+
+# In namespaces of its own djtap meets no other test's processes, and may not hold who opens the C library later.
+UNSHARE = ["unshare", "-Urpf", "--mount-proc", "--kill-child"]
+SCENE = r"""
+import re, signal, subprocess, sys
+CALLER = "import os\nprint('ready', flush=True)\nfor i in range(int(input())): os.getppid()\nprint('called', flush=True)\ninput()"
+
+def begin(words, ready):
+    process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    while ready not in process.stdout.readline(): pass
+    return process
+
+def tell(process, text):
+    process.stdin.write(text + "\n")
+    process.stdin.flush()
+
+callers = [begin([sys.executable, "-I", "-S", "-c", CALLER], "ready") for number in range(2)]
+script = 'probe begin { println("begins") } probe syscall.getppid { c[pid()]++ } probe syscall.getppid.return { d[retval]++ }'
+tracer = begin([sys.argv[1], "-e", script], "begins")
+for caller, count in zip(callers, (30, 12)):
+    tell(caller, str(count))
+    assert caller.stdout.readline() == "called\n"
+tracer.send_signal(signal.SIGINT)
+counts = dict(re.findall(r"(\w+\[\d+\])=(\d+)", tracer.communicate(timeout=60)[0]))
+for caller in callers: tell(caller, "")
+print([counts[f"c[{caller.pid}]"] for caller in callers], len(counts), [caller.wait() for caller in callers], tracer.returncode)
+"""
+
+
+@pytest.mark.skipif(subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0, reason=f"{' '.join(UNSHARE)} is not allowed here")
+def test_of_all_processes():
+    """Without -c and -p: those that have mapped the C library."""
+    done = subprocess.run([*UNSHARE, paths.PYTHON, "-c", SCENE, paths.DJTAP], capture_output=True, text=True, timeout=300, check=False)
+    assert done.stdout == "['30', '12'] 3 [0, 0] 0\n" and "DJ5917" in done.stderr, done
