@@ -247,7 +247,7 @@ class Resolver {
     if (entry.syscall) {
       entry.address = entry.syscall->address;
       entry.syscall->done = false;
-    } else if (is_behind_call(site)) {
+    } else if (is_behind_call(entry)) {
       entry.address = entry.call->returned_from;
       entry.call->returned_from = 0;
     } else {

@@ -84,7 +84,7 @@ TEST(SessionProcesses, VforkChildSharesItsParentsMemoryAndAForkDoesNot) {
   const pid_t parent = fork();
   if (parent == 0) {
     alarm(10);
-    if (vfork() == 0) {
+    if (vfork() == 0) {  // NOLINT(bugprone-unsafe-functions): this is what is tested
       const pid_t own = getpid();
       static_cast<void>(write(told[1], &own, sizeof own));
       pause();

@@ -4,6 +4,7 @@
 // ExecGate, also where its loader opens a library. djtap traces the thread until it stands at the
 // begin of the new program, and has the process join.
 #pragma once
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <list>
@@ -44,6 +45,11 @@ class FollowedExecs {
   // Answers the threads that ask, and takes in those that have executed. Returns whether some are
   // on their way: call it again soon. Call it in every round of the session's loop.
   bool poll();
+  // Whether djtap traces a thread of this process until it has executed its program.
+  bool is_leaving(int pid) const {
+    return std::ranges::any_of(traced_,
+                               [&](const Traced& each) { return each.thread.pid() == pid; });
+  }
   // Whether this process has joined by an exec.
   bool has_followed(int pid) const { return followed_.contains(pid); }
 

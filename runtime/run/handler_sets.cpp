@@ -27,7 +27,10 @@ std::shared_ptr<const HandlerCode> HandlerSets::find(const Plan& plan, bool has_
 }
 
 void HandlerSets::keep(const Plan& plan, bool has_rseq, std::shared_ptr<const HandlerCode> code) {
-  if (!plan.sites.empty()) kept_.push_back({Source(plan, has_rseq), std::move(code)});
+  constexpr size_t kMost = 64;  // a program may open plugins without end, each with its own
+  if (plan.sites.empty()) return;
+  kept_.push_back({Source(plan, has_rseq), std::move(code)});
+  if (kept_.size() > kMost) kept_.pop_front();
 }
 
 }  // namespace dj

@@ -3,8 +3,8 @@
 // share them: a script that probes libraries alone, as `probe syscall.*` does, is compiled once for
 // all programs that the target executes.
 #pragma once
+#include <deque>
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "compiler/stages/image.h"
@@ -25,7 +25,7 @@ class HandlerSets {
   // areas as this one has. Null: there is none. Host probes run in djtap, from the session's first
   // plan and from those that have them alone: such a plan has no sites, and code of its own.
   std::shared_ptr<const HandlerCode> find(const Plan& plan, bool has_rseq) const;
-  // Keeps the code of a plan for find().
+  // Keeps the code of a plan for find(), and of the 63 before it.
   void keep(const Plan& plan, bool has_rseq, std::shared_ptr<const HandlerCode> code);
 
  private:
@@ -42,7 +42,7 @@ class HandlerSets {
     Source source;
     std::shared_ptr<const HandlerCode> code;
   };
-  std::vector<Kept> kept_;
+  std::deque<Kept> kept_;  // the oldest first
 };
 
 }  // namespace dj

@@ -131,15 +131,18 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
                     tracing.prepared.compiled.plan, tracing.prepared.compiled.layout});
   const int first_end = ends_with_first(tracing) ? -1 : tracing.pidfd;
   actions.drain = [&] {
-    const bool soon = tracing.further.execs != nullptr && tracing.further.execs->poll();
-    std::string program = exec.poll();
+    FollowedExecs* const execs = tracing.further.execs;
+    const bool soon = execs != nullptr && execs->poll();
+    const auto is_leaving = [execs](int pid) { return execs != nullptr && execs->is_leaving(pid); };
+    const bool is_at_exec = process && is_leaving(process->pid);
+    const std::string program = is_at_exec ? "" : exec.poll();
     if (!program.empty() && !tracing.prepared.target.is_everywhere &&
-        !(process && tracing.further.execs && tracing.further.execs->has_followed(process->pid)))
+        !(process && execs && execs->has_followed(process->pid)))
       report_warning("DJ5901",
                      fmt::format("the target executed {}: probes do not follow", program));
     if (dlopened.poll()) tracing.arming.look();
     if (tracing.jit != nullptr) tracing.jit->look();
-    session.poll();
+    session.poll(is_leaving);
     tracing.further.processes.poll();
     if (tracing.monitor != nullptr) tracing.monitor->run(session);
     losses.look();

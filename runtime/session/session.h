@@ -72,7 +72,9 @@ class Session {
   bool is_in_text() const;
   Status restore();
   ForksLeft restore_forks();
-  void poll();
+  // is_leaving: whether a process is about to execute another program, and djtap traces it until
+  // then. It is left alone: whoever asks for its stops would take the one that says it has.
+  void poll(const std::function<bool(int pid)>& is_leaving);
   // Of the only target; where there are several, end_one() takes out those that want it.
   std::string why_over() const;
   // Takes the probes out of a target that wants it, where there are others. Says so, and returns

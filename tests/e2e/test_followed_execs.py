@@ -46,6 +46,18 @@ def test_a_command_becomes_another_program(djtap):
     assert f"TARGET {own}\n" in result.stdout and result.array("p") == [(str(own), "20")], result
 
 
+def test_a_command_that_takes_long_to_become_another_program(djtap):
+    """Where processors are busy, djtap's loop goes round while the first process is on its way into execve()."""
+    with subprocess.Popen(["sh", "-c", "while :; do :; done & while :; do :; done & while :; do :; done & wait"], start_new_session=True) as busy:
+        try:
+            for _ in range(12):
+                result = djtap("-e", counting(), "-c", f"sh -c 'exec {COUNT} 5'")
+                check(result, 1)
+                assert "DJ5901" not in result.stderr, result
+        finally:
+            os.killpg(busy.pid, signal.SIGKILL)
+
+
 def test_a_pipe_and_many_at_once(djtap):
     check(djtap("-e", counting(), "-c", f"sh -c 'seq 40 | xargs -P4 -n1 {COUNT} | cat'"), 40)
 
