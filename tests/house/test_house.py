@@ -80,7 +80,7 @@ ROOMS = {
     "runtime/install": [*MODEL, "arch/x86_64", "runtime/process", "runtime/patch", "runtime/detours", "runtime/text", "runtime/memory",
                         "runtime/target", "runtime/shared"],
     "runtime/clean": ["compiler/base", "runtime/process", "runtime/output", "runtime/text", "runtime/memory", "runtime/install", "runtime/shared"],
-    "runtime/target": [*MODEL, "runtime/process/mapped_module.h", "runtime/output", "runtime/patch", "runtime/detours",
+    "runtime/target": [*MODEL, "runtime/process/mapped_module.h", "runtime/process/session_processes.h", "runtime/output", "runtime/patch", "runtime/detours",
                        "runtime/memory/arena_format.h",
                        "runtime/shared"],
     "runtime/target/fake": [*MODEL, "runtime/process", "runtime/patch", "runtime/detours", "runtime/text", "runtime/target"],
