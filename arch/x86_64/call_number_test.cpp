@@ -4,6 +4,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "arch/x86_64/safety.h"
 #include "arch/x86_64/test_victim.h"
 
@@ -12,6 +15,14 @@ namespace {
 
 test::Victim victim(const std::string& source) {
   return test::link_victim(test::kFunctions + source);
+}
+
+std::vector<int64_t> numbers_in(const std::string& source) {
+  const test::Victim v = victim(source);
+  Checker checker(v.text);
+  std::vector<int64_t> numbers;
+  for (const Checker::Syscall& call : checker.syscalls()) numbers.push_back(call.number);
+  return numbers;
 }
 
 TEST(Syscalls, NumbersAndRegions) {
@@ -42,42 +53,33 @@ TEST(Syscalls, NumbersAndRegions) {
 }
 
 TEST(Syscalls, AByteOfTheNumber) {
-  const test::Victim v = victim(
-      "func a; xor %eax,%eax; mov $56,%al; mov %rdi,%r11; syscall; ret; done a;"
-      "func b; mov $0x100,%eax; mov $56,%al; syscall; ret; done b;"
-      "func c; mov %rdi,%rax; mov $56,%al; syscall; ret; done c");
-  Checker checker(v.text);
-  const auto calls = checker.syscalls();
-  ASSERT_EQ(calls.size(), 3u);
-  EXPECT_EQ(calls[0].number, 56);
-  EXPECT_EQ(calls[1].number, 0x138);
-  EXPECT_EQ(calls[2].number, -1);
+  EXPECT_EQ(numbers_in("func a; xor %eax,%eax; mov $56,%al; mov %rdi,%r11; syscall; ret; done a;"
+                       "func b; mov $0x100,%eax; mov $56,%al; syscall; ret; done b;"
+                       "func c; mov %rdi,%rax; mov $56,%al; syscall; ret; done c"),
+            (std::vector<int64_t>{56, 0x138, -1}));
 }
 
 // gcc takes the number out of loops, clang shares a `syscall` of two branches.
 TEST(Syscalls, NumbersThatComeThroughRegistersAndBranches) {
-  const test::Victim v = victim(
-      "func a; mov $202,%r9d; test %edi,%edi; je 2f; 1: nop; 2: xor %edx,%edx; mov %r9d,%eax;"
-      "syscall; cmp $-11,%eax; je 1b; ret; done a;"
-      "func b; test %edi,%edi; je 1f; mov $60,%eax; jmp 2f; 1: mov $60,%eax; 2: syscall; ret;"
-      "done b;"
-      "func c; test %edi,%edi; je 1f; mov $60,%eax; jmp 2f; 1: mov $61,%eax; 2: syscall; ret;"
-      "done c;"
-      "func d; mov $7,%edx; test %edi,%edi; je 1f; mov %esi,%edx; 1: mov %edx,%eax; syscall; ret;"
-      "done d;"
-      "func e; mov $7,%edx; call a; mov %edx,%eax; syscall; ret; done e;"
-      "func f; xor %eax,%eax; mov $0x123,%ax; syscall; ret; done f;"
-      "func g; mov $5,%eax; je 1f; mov $6,%ecx; 1: mov %ecx,%eax; syscall; ret; done g");
-  Checker checker(v.text);
-  const auto calls = checker.syscalls();
-  ASSERT_EQ(calls.size(), 7u);
-  EXPECT_EQ(calls[0].number, 202);
-  EXPECT_EQ(calls[1].number, 60);
-  EXPECT_EQ(calls[2].number, -1);  // 60 or 61
-  EXPECT_EQ(calls[3].number, -1);  // the caller's
-  EXPECT_EQ(calls[4].number, -1);  // the called function's
-  EXPECT_EQ(calls[5].number, -1);  // half a register: nobody makes a number so
-  EXPECT_EQ(calls[6].number, -1);  // 6, or what the caller had
+  EXPECT_EQ(numbers_in("func a; mov $202,%r9d; test %edi,%edi; je 2f; 1: nop; 2: xor %edx,%edx;"
+                       "mov %r9d,%eax; syscall; cmp $-11,%eax; je 1b; ret; done a;"
+                       "func b; test %edi,%edi; je 1f; mov $60,%eax; jmp 2f; 1: mov $60,%eax;"
+                       "2: syscall; ret; done b"),
+            (std::vector<int64_t>{202, 60}));
+}
+
+TEST(Syscalls, NumbersThatAreNotKnown) {
+  const std::vector<int64_t> unknown(5, kUnknownNumber);
+  EXPECT_EQ(
+      numbers_in(  // one of two; the caller's, the callee's; half a register; 6 or the caller's
+          "func a; test %edi,%edi; je 1f; mov $60,%eax; jmp 2f; 1: mov $61,%eax; 2: syscall;"
+          "ret; done a;"
+          "func b; mov $7,%edx; test %edi,%edi; je 1f; mov %esi,%edx; 1: mov %edx,%eax;"
+          "syscall; ret; done b;"
+          "func c; mov $7,%edx; call a; mov %edx,%eax; syscall; ret; done c;"
+          "func d; xor %eax,%eax; mov $0x123,%ax; syscall; ret; done d;"
+          "func e; mov $5,%eax; je 1f; mov $6,%ecx; 1: mov %ecx,%eax; syscall; ret; done e"),
+      unknown);
 }
 
 // As in glibc's _Fork(): the parent jumps over the child's set_robust_list.

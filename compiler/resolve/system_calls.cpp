@@ -16,7 +16,7 @@ int64_t nanoseconds(const timespec& time) {
 
 SystemCalls::Found& SystemCalls::of(const std::string& path) {
   struct stat info = {};
-  stat(path.c_str(), &info);  // of a file that is gone nothing can be found
+  if (stat(path.c_str(), &info) != 0) return gone_.emplace_back();
   return files_[{info.st_dev, info.st_ino, info.st_size, nanoseconds(info.st_mtim),
                  nanoseconds(info.st_ctim)}];
 }

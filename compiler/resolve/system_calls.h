@@ -3,6 +3,7 @@
 // library is in each program that a shell executes.
 #pragma once
 #include <cstdint>
+#include <list>
 #include <map>
 #include <optional>
 #include <string>
@@ -23,8 +24,9 @@ class SystemCalls {
  public:
   using Found = std::optional<std::vector<CallInstruction>>;
 
-  // Returns what is known of the file at `path`, as it is now; the caller fills in what is not. The
-  // reference lives as long as this object.
+  // Returns what is known of the file at `path`, as it is now; the caller fills in what is not. Of
+  // a path that leads to no file any more nothing is known. The reference lives as long as this
+  // object.
   Found& of(const std::string& path);
 
  private:
@@ -32,6 +34,7 @@ class SystemCalls {
   // cannot give a file of its own those of a library.
   using File = std::tuple<uint64_t, uint64_t, int64_t, int64_t, int64_t>;
   std::map<File, Found> files_;
+  std::list<Found> gone_;  // of files that stat(2) does not find
 };
 
 }  // namespace dj

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // probe process(12).function("f") { body } becomes
-// probe process.function("f") { if (pid() != 12) next; body }.
+// probe process.function("f") { if (pid() != 12) next; body }, and probe process.syscall(0) { body }
+// becomes probe process.syscall(0) { if ($syscall != 0) next; body }.
 #include "compiler/tapset/limited_points.h"
 
 #include <algorithm>

@@ -5,8 +5,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
+#include <random>
+#include <set>
 
 namespace dj {
 namespace {
@@ -82,6 +85,34 @@ TEST(Stubs, AllPagesOfAMappingLieInTheMemory) {
   for (const StubPages& pages : space.shared_pages(&bytes))
     EXPECT_LE(pages.at + (pages.range.end - pages.range.begin), bytes);
   EXPECT_EQ(bytes, 3u * 4096);
+}
+
+// Wherever they lie: each stub has bytes of its own in that memory.
+TEST(Stubs, OfAnyPlacesMeetNowhereInTheMemory) {
+  constexpr int kTrials = 200, kStubs = 40;
+  std::mt19937_64 random(1);
+  for (int trial = 0; trial < kTrials; trial++) {
+    StubSpace space = empty_space();
+    const uint64_t low = kText - (1 << 30);
+    std::vector<uint64_t> stubs;
+    for (int i = 0; i < kStubs; i++) {
+      const uint64_t stub = low + random() % 64 * 4096 + random() % 4096;
+      if (space.reserve(only(kText, stub), kArea) == stub) stubs.push_back(stub);
+    }
+    uint64_t bytes = 0;
+    const std::vector<StubPages> pages = space.shared_pages(&bytes);
+    std::set<uint64_t> taken;
+    for (const uint64_t stub : stubs) {
+      const auto there = std::ranges::find_if(
+          pages, [&](const StubPages& each) { return each.range.contains(stub); });
+      ASSERT_NE(there, pages.end());
+      for (uint64_t byte = stub; byte < stub + 5; byte++) {
+        const uint64_t at = there->at + (byte - there->range.begin);
+        ASSERT_LT(at, bytes);
+        ASSERT_TRUE(taken.insert(at).second);
+      }
+    }
+  }
 }
 
 TEST(Stubs, MayLieAcrossPages) {

@@ -72,8 +72,8 @@ class Session {
   bool is_in_text() const;
   Status restore();
   ForksLeft restore_forks();
-  // is_leaving: whether a process is about to execute another program, and djtap traces it until
-  // then. It is left alone: whoever asks for its stops would take the one that says it has.
+  // is_leaving: whether djtap traces a process until it has executed another program. poll() leaves
+  // it alone: a target that asks for stops would take the one that tells of the exec.
   void poll(const std::function<bool(int pid)>& is_leaving);
   // Of the only target; where there are several, end_one() takes out those that want it.
   std::string why_over() const;

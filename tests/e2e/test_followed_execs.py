@@ -47,12 +47,14 @@ def test_a_command_becomes_another_program(djtap):
 
 
 def test_a_command_that_takes_long_to_become_another_program(djtap):
-    """Where processors are busy, djtap's loop goes round while the first process is on its way into execve()."""
+    """Where processors are busy, djtap's loop goes round while a process is on its way into execve(): the first one, or one that
+    has followed."""
     with subprocess.Popen(["sh", "-c", "while :; do :; done & while :; do :; done & while :; do :; done & wait"], start_new_session=True) as busy:
         try:
-            for _ in range(12):
-                result = djtap("-e", counting(), "-c", f"sh -c 'exec {COUNT} 5'")
-                check(result, 1)
+            for number in range(12):
+                command, processes = (f"exec {COUNT} 5", 1) if number % 2 else (f'sh -c "exec {COUNT} 5"; exec {COUNT} 5', 2)
+                result = djtap("-e", counting(), "-c", f"sh -c '{command}'")
+                check(result, processes)
                 assert "DJ5901" not in result.stderr, result
         finally:
             os.killpg(busy.pid, signal.SIGKILL)

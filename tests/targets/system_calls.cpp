@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Makes system calls of library_calls: those that the kernel refuses, whoever makes them, and those
-// that change nothing.
+// Makes system calls of library_calls: those that the kernel refuses to root, too, and those that
+// change nothing.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
 #endif
@@ -204,7 +204,7 @@ const Call memory[] = {
     CALL(io_uring_register, -1),
 };
 
-// Whoever has the rights for these has given what the kernel looks at first a wrong value: a magic
+// Root may make these calls. Each has one wrong value, which the kernel looks at first: a magic
 // number, flags, a length, a name.
 const Call machine[] = {
     CALL(mount, name, name, name),
