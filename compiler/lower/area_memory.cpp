@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // AreaMemory: places segments one behind the other; writable data is refused, the arena is for
-// that.
+// that. So a section that JITLink may take for writable is one that holds addresses.
 #include "compiler/lower/area_memory.h"
 
 #include <elf.h>
 #include <llvm/ExecutionEngine/JITLink/JITLink.h>
+#include <llvm/ExecutionEngine/JITLink/x86_64.h>
 
 #include <algorithm>
 #include <cstring>
@@ -28,6 +29,8 @@ class Placed : public jitlink::JITLinkMemoryManager::InFlightAlloc {
   uint64_t address_;
 };
 
+constexpr auto kWrite = llvm::orc::MemProt::Write;
+
 llvm::Error refuse(const std::string& why) {
   return llvm::make_error<llvm::StringError>(why, llvm::inconvertibleErrorCode());
 }
@@ -39,6 +42,19 @@ bool is_written_at_run_time(const jitlink::Section& section) {
   bool relocated_only =
       section.getName().starts_with(".data.rel.ro") || section.getName() == "__rseq_cs";
   return writable && !relocated_only && !section.empty();
+}
+
+// Whether the section has addresses of linked code. What code itself has of another object is a
+// number that only the target says (AgentPlaces).
+bool holds_addresses(jitlink::Section& section) {
+  const bool is_code = (section.getMemProt() & llvm::orc::MemProt::Exec) != llvm::orc::MemProt::None;
+  for (const jitlink::Block* block : section.blocks()) {
+    for (const jitlink::Edge& edge : block->edges()) {
+      const bool is_address = edge.getKind() == jitlink::x86_64::Pointer64;
+      if (is_address && (!is_code || edge.getTarget().isDefined())) return true;
+    }
+  }
+  return false;
 }
 
 // Where the object's call frame information begins, as a symbol, which link() gives with the
@@ -56,22 +72,25 @@ void name_frames(jitlink::LinkGraph& graph) {
 }  // namespace
 
 llvm::Error AreaMemory::place(jitlink::LinkGraph& graph) {
-  for (const jitlink::Section& section : graph.sections()) {
-    if (section.getMemLifetime() != llvm::orc::MemLifetime::NoAlloc &&
-        is_written_at_run_time(section)) {
+  for (jitlink::Section& section : graph.sections()) {
+    if (section.getMemLifetime() == llvm::orc::MemLifetime::NoAlloc) continue;
+    if (is_written_at_run_time(section))
       return refuse("code for the target has writable data in " + section.getName().str());
-    }
+    section.setMemProt(holds_addresses(section) ? section.getMemProt() | kWrite
+                                                : section.getMemProt() & ~kWrite);
   }
   name_frames(graph);
   jitlink::BasicLayout layout(graph);
   for (auto& [group, segment] : layout.segments()) {
+    const uint64_t bytes = segment.ContentSize + segment.ZeroFillSize;
+    const bool is_behind = (group.getMemProt() & kWrite) != llvm::orc::MemProt::None;
     uint64_t start = llvm::alignTo(used_, segment.Alignment);
-    uint64_t end = start + segment.ContentSize + segment.ZeroFillSize;
-    if (end > working_.size()) return refuse("the code area is too small");
+    if (is_behind && bytes <= end_) start = llvm::alignDown(end_ - bytes, segment.Alignment.value());
+    if (start + bytes > end_ || start < used_) return refuse("the code area is too small");
     segment.Addr = llvm::orc::ExecutorAddr(base_ + start);
     segment.WorkingMem = reinterpret_cast<char*>(working_.data() + start);
     std::memset(segment.WorkingMem + segment.ContentSize, 0, segment.ZeroFillSize);
-    used_ = end;
+    (is_behind ? end_ : used_) = is_behind ? start : start + bytes;
   }
   return layout.apply();
 }

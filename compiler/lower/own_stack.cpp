@@ -120,9 +120,11 @@ std::string room_text(std::string_view name, std::string_view begin, std::string
         jmp     dj_find_room
         .cfi_endproc
         .size   {0}, .-{0}
+        .section .rodata.dj_own_stack, "a", @progbits
         .p2align 3
 2:      .quad   {2}
         .long   {3}, {4}
+        .text
 )",
                      name, begin, code, words, uint32_t{must});
 }

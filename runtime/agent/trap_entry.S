@@ -99,9 +99,11 @@ dj_syscall_hook:
 1:      leaq    2f(%rip), %r11
         jmp     dj_find_room
         .cfi_endproc
+        .pushsection .rodata.dj_own_stack, "a", @progbits
         .balign 8
 2:      .quad   \code                   // an OwnStackRecord: kMustRunUnmasked
         .long   0, 2
+        .popsection
         .endm
 
 filter_with_room:

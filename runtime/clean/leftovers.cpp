@@ -167,7 +167,7 @@ Result<std::vector<Leftover>> find_unmade(pid_t pid, const std::vector<Mapping>&
   std::set<uint64_t> made;
   for (const FoundJournal& journal : journals) {
     made.insert(journal.inode);
-    made.insert({journal.header.constants, journal.header.data, journal.header.code});
+    made.insert(std::begin(journal.header.files), std::end(journal.header.files));
   }
   std::vector<Leftover> found;
   Pieces pieces(maps);
@@ -209,7 +209,7 @@ Result<std::vector<Leftover>> find_leftovers(pid_t pid, const std::vector<Mappin
       found.emplace_back();
       found.back().session = journal.session();
       found.back().inode = journal.inode;
-      found.back().files = {journal.header.constants, journal.header.data, journal.header.code};
+      found.back().files.assign(std::begin(journal.header.files), std::end(journal.header.files));
       found.back().gates = journal.header.fault_gates;
       found.back().threads = journal.header.threads;
       locate(found.back(), pieces, maps, pid);

@@ -7,7 +7,9 @@
 
 namespace dj {
 
-void CodeAreas::add_area(const AddressRange& served, uint64_t base, std::span<uint8_t> view) {
+void CodeAreas::add_area(const AddressRange& served, uint64_t base, std::span<uint8_t> view,
+                         uint64_t shared) {
+  shared_bytes_ = shared;
   areas_.emplace_back(base, view);
   served_.push_back(served);
 }

@@ -25,8 +25,10 @@ struct StubPages {
 class CodeAreas {
  public:
   // Adds a code area at `base` for the code of modules in `served`. `view`: djtap's view of its
-  // bytes, which outlives this object.
-  void add_area(const AddressRange& served, uint64_t base, std::span<uint8_t> view);
+  // bytes, which outlives this object. shared: so many bytes at the begin are linked code already,
+  // and cannot be written.
+  void add_area(const AddressRange& served, uint64_t base, std::span<uint8_t> view,
+                uint64_t shared = 0);
   // Sets the pages of stubs. `pages`: ascending. `view`: djtap's view of the memory that they have
   // together.
   void set_stubs(std::vector<StubPages> pages, std::span<uint8_t> view);
@@ -34,6 +36,8 @@ class CodeAreas {
   size_t size() const { return areas_.size(); }
   CodeArea& area(size_t index) { return areas_[index]; }
   const CodeArea& area(size_t index) const { return areas_[index]; }
+  // Returns how many bytes at the begin of each code area cannot be written.
+  uint64_t shared_bytes() const { return shared_bytes_; }
   // Returns the index of the code area that serves code at `address`; empty: none is near.
   std::optional<size_t> index_near(uint64_t address) const;
   // Returns the code area in whose bytes `address` lies; null: it lies in none.
@@ -53,6 +57,7 @@ class CodeAreas {
  private:
   std::deque<CodeArea> areas_;
   std::vector<AddressRange> served_;  // by code area: span of its modules
+  uint64_t shared_bytes_ = 0;
   std::vector<StubPages> stubs_;      // ascending
   std::span<uint8_t> stubs_view_;
 };

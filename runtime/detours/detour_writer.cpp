@@ -168,7 +168,8 @@ Result<DetourWriter> DetourWriter::link_all(CodeAreas areas, uint64_t code_bytes
     CodeArea& area = detours.areas_.area(i);
     std::optional<uint64_t> base = area.reserve(code_bytes);
     CHECK(base.has_value() && *base == area.base());  // it was made large enough, and is empty
-    DJ_TRY(Linked linked, link(*base, area.view(*base, code_bytes)));
+    const std::span<uint8_t> working = area.view(*base, code_bytes);
+    DJ_TRY(Linked linked, link(*base, working, detours.areas_.shared_bytes()));
     detours.linked_.push_back(std::move(linked));
   }
   return detours;

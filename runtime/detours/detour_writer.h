@@ -18,8 +18,9 @@
 namespace dj {
 
 // LinkCode: links handlers and agent for the address `base` into the bytes `working`
-// (compiler/stages/image.h, link()).
-using LinkCode = std::function<Result<Linked>(uint64_t base, std::span<uint8_t> working)>;
+// (compiler/stages/image.h, link()), of which the first `shared` are there already.
+using LinkCode =
+    std::function<Result<Linked>(uint64_t base, std::span<uint8_t> working, uint64_t shared)>;
 
 class DetourWriter {
  public:

@@ -14,7 +14,7 @@ constexpr uint64_t kModule = 0x400000, kArea = 0x500000, kCode = 0x100;
 constexpr uint64_t kHandler = kArea + 0x10, kSwitchedOff = kArea + 0x20;
 const std::vector<uint8_t> kPrologue = {0x55, 0x48, 0x89, 0xe5, 0x53};  // push, mov, push
 
-Result<Linked> link_by_hand(uint64_t base, std::span<uint8_t> working) {
+Result<Linked> link_by_hand(uint64_t base, std::span<uint8_t> working, uint64_t) {
   Linked linked;
   linked.symbols = {{"dj_handler_0", base + 0x10}, {"dj_switched_off", base + 0x20}};
   linked.handlers = {base + 0x10};

@@ -158,7 +158,7 @@ struct Trial {
                                installation->journal_bytes(detours), detours.stub_chooser()});
     ASSERT_TRUE(created.ok()) << created.error().message;
     memory.emplace(created.take());
-    const auto link = [&](uint64_t at, std::span<uint8_t> working) {
+    const auto link = [&](uint64_t at, std::span<uint8_t> working, uint64_t) {
       return link_by_hand(layout.base, at, working);
     };
     Result<Detours> built = build_detours(std::move(detours), memory->take_code(), link,

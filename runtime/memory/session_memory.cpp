@@ -48,6 +48,7 @@ Result<SessionMemory> SessionMemory::create(Stopped& stopped, const ArenaPlace& 
   memory.place_ = arena;
   memory.joined_ = joined;
   memory.area_bytes_ = page_up(request.area_bytes);
+  memory.shared_code_ = request.shared_code;
   DJ_TRY(RemoteCall call, RemoteCall::borrow(stopped));
   DJ_TRY_DO(
       call.scratch());  // lies where the kernel likes: first, so that it is in no chosen place
@@ -74,7 +75,8 @@ Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, 
   DJ_TRY(const std::vector<uint64_t> bases, choose_places(maps, status.heap_begin, request));
   stubs_at_ = bases.size() * area_bytes_;
   DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), page_up(request.journal_bytes)));
-  const SharedFile* const files[] = {&constants_, &shared_data(), &code_, &journal_};
+  std::vector<const SharedFile*> files = {&constants_, &shared_data(), &code_, &journal_};
+  if (shared_code_.file != nullptr) files.push_back(shared_code_.file);
   DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
   DJ_TRY_DO(there.end(map_all(there, bases)));
   for (const AddressRange& range : there.ranges()) maps.add(range);
@@ -141,23 +143,38 @@ Status SessionMemory::map_all(TargetMaps& maps, const std::vector<uint64_t>& are
     DJ_TRY_DO(map_arena(maps));
     DJ_TRY_DO(map_private_memory(maps));  // behind the arena, whose mark tells of it
   }
-  const auto map_code = [&](const AddressRange& range, uint64_t offset) {
-    return maps.map("mmap of a code area", range, PROT_READ | PROT_EXEC, code_, offset);
-  };
-  for (size_t i = 0; i < area_bases.size(); i++) {
-    const uint64_t base = area_bases[i], offset = i * area_bytes_;
-    DJ_TRY_DO(map_code({base, base + area_bytes_}, offset));
-    code_areas_.add_area(served_[i], base, code_.view().subspan(offset, area_bytes_));
-  }
-  std::optional<Awake> awake;
-  if (stubs_.size() > kManyMappings) awake.emplace();
-  for (const StubPages& pages : stubs_) DJ_TRY_DO(map_code(pages.range, stubs_at_ + pages.at));
-  if (!stubs_.empty()) code_areas_.set_stubs(stubs_, code_.view().subspan(stubs_at_));
+  DJ_TRY_DO(map_areas(maps, area_bases));
   // Where the kernel likes, so after all others.
   DJ_TRY_DO(maps.map("mmap of the journal", {0, journal().size()}, PROT_READ, journal_, 0));
   Journal hold(journal());  // from here on, no other djtap begins a session here
-  hold.enter_files(constants_.inode(), shared_data().inode(), code_.inode());
+  const uint64_t shared_code = shared_code_.file != nullptr ? shared_code_.file->inode() : 0;
+  hold.enter_files({constants_.inode(), shared_data().inode(), code_.inode(), shared_code});
   if (place_.bytes > 0) hold.enter_threads(threads());
+  return ok_status();
+}
+
+// A chain opens each file once, so those of one file come together.
+Status SessionMemory::map_areas(TargetMaps& maps, const std::vector<uint64_t>& bases) {
+  const uint64_t shared = shared_code_.bytes;
+  const auto map_code = [&](const AddressRange& range, const SharedFile& file, uint64_t offset) {
+    return maps.map("mmap of a code area", range, PROT_READ | PROT_EXEC, file, offset);
+  };
+  for (const uint64_t base : bases) {
+    if (shared > 0) DJ_TRY_DO(map_code({base, base + shared}, *shared_code_.file, 0));
+  }
+  for (size_t i = 0; i < bases.size(); i++) {
+    const uint64_t base = bases[i], offset = i * area_bytes_;
+    const std::span<uint8_t> view = code_.view().subspan(offset, area_bytes_);
+    if (shared > 0 && !shared_code_.file->show_at(view.first(shared)))
+      return os_error("cannot map the handlers' code");
+    DJ_TRY_DO(map_code({base + shared, base + area_bytes_}, code_, offset + shared));
+    code_areas_.add_area(served_[i], base, view, shared);
+  }
+  std::optional<Awake> awake;
+  if (stubs_.size() > kManyMappings) awake.emplace();
+  for (const StubPages& pages : stubs_)
+    DJ_TRY_DO(map_code(pages.range, code_, stubs_at_ + pages.at));
+  if (!stubs_.empty()) code_areas_.set_stubs(stubs_, code_.view().subspan(stubs_at_));
   return ok_status();
 }
 
@@ -210,6 +227,7 @@ SessionMemory::SessionMemory(SessionMemory&& other) noexcept
       code_(std::move(other.code_)),
       journal_(std::move(other.journal_)),
       joined_(other.joined_),
+      shared_code_(other.shared_code_),
       private_mapped_(std::exchange(other.private_mapped_, false)),
       code_areas_(std::move(other.code_areas_)),
       served_(std::move(other.served_)),

@@ -16,6 +16,7 @@
 #include "runtime/memory/address_space.h"
 #include "runtime/memory/arena_place.h"
 #include "runtime/memory/known_maps.h"
+#include "runtime/memory/shared_code.h"
 #include "runtime/memory/shared_file.h"
 #include "runtime/memory/target_maps.h"
 #include "runtime/process/mapped_module.h"
@@ -29,6 +30,7 @@ struct MemoryRequest {
   uint64_t area_bytes = 0;            // of each code area
   uint64_t journal_bytes = 0;         // at least
   ChooseStubs choose_stubs;           // empty: there are no stubs
+  SharedCode shared_code;             // at the begin of each code area
 };
 
 class SessionMemory {
@@ -80,12 +82,14 @@ class SessionMemory {
   uint64_t stub_bytes() const;  // of the file
   Status map_all(TargetMaps& maps, const std::vector<uint64_t>& area_bases);
   Status map_arena(TargetMaps& maps);
+  Status map_areas(TargetMaps& maps, const std::vector<uint64_t>& bases);
   Status map_private_memory(TargetMaps& maps);
   Status finish(RemoteCall& call);
   ArenaPlace place_;
   uint64_t area_bytes_ = 0;
   SharedFile constants_, data_, code_, journal_;
   const SharedFile* joined_ = nullptr;  // the data, where another object has made them
+  SharedCode shared_code_;
   bool private_mapped_ = false;
   CodeAreas code_areas_;              // until take_code()
   std::vector<AddressRange> served_;  // by code area: span of its modules

@@ -46,6 +46,10 @@ Result<SharedFile> SharedFile::make(const std::string& name, uint64_t bytes, Use
   return file;
 }
 
+bool SharedFile::show_at(std::span<uint8_t> place) const {
+  return mmap(place.data(), place.size(), PROT_READ, MAP_SHARED | MAP_FIXED, fd_, 0) == place.data();
+}
+
 SharedFile::SharedFile(SharedFile&& other) noexcept { *this = std::move(other); }
 
 SharedFile& SharedFile::operator=(SharedFile&& other) noexcept {

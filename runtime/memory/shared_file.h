@@ -23,6 +23,10 @@ class SharedFile {
   SharedFile& operator=(SharedFile&& other) noexcept;
   ~SharedFile();
 
+  // Shows the file's first place.size() bytes, whole pages, at `place`, which lies in djtap's view of
+  // another file, and ends with it. There they cannot be written. False: the kernel refuses.
+  bool show_at(std::span<uint8_t> place) const;
+
   int fd() const { return fd_; }
   std::span<uint8_t> view() const { return view_; }  // djtap's; empty: of no bytes
   uint64_t inode() const { return inode_; }          // 0: of no bytes

@@ -184,6 +184,9 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
                                                  further->code->abis, further->samples}
                                    : PlannedCode{compiled_.plan, compiled_.image, compiled_.abis,
                                                  sample_calls(compiled_.plan, compiled_.layout)};
+  input.shared_code = [&](const AgentPlaces& places) {
+    return session_.shared_code(code.image, places);
+  };
   DetourPlan detours = plans_.detours(code, process.modules, input.facts, 0, &known->patches);
   make_stacks(member, *known, process.modules);
   const std::span<const uint8_t> stacks =

@@ -94,9 +94,9 @@ std::span<uint8_t> Session::stack_room(const Target& target) const {
 // The detours of a set go into the areas that the target has mapped for them.
 Status Session::place(Target& target, const Image& image, DetourPlan detours, CodeAreas areas,
                       AreaList list) {
-  const LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working) {
+  const LinkCode link_code = [&](uint64_t base, std::span<uint8_t> working, uint64_t shared) {
     if (!target.runs_handlers()) return Result<Linked>(Linked());
-    return codes_.link(image, base, working, target.agent_places());
+    return codes_.link(image, base, working, target.agent_places(), shared);
   };
   const uint64_t constants = constants_of(target);
   auto& header = *reinterpret_cast<abi::Header*>(constants);

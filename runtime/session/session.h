@@ -51,6 +51,11 @@ class Session {
   static Result<Session> create(Targets targets, const SessionInput& input, DetourPlan detours);
   Session(Session&&) noexcept = default;
 
+  // The code of `image` that a further process may map; see LinkedCodes::shared().
+  SharedCode shared_code(const Image& image, const AgentPlaces& places) {
+    return codes_.shared(image, places);
+  }
+
   // Runs one handler of Form::Host in djtap, by the session's number.
   void run_host(HandlerId handler);
   // `prepare` is called before each of these.

@@ -54,10 +54,8 @@ std::span<JournalRecord> Journal::records() const {
           (calls_at_ - sizeof(JournalHeader)) / sizeof(JournalRecord)};
 }
 
-void Journal::enter_files(uint64_t constants, uint64_t data, uint64_t code) {
-  header().constants = constants;
-  header().data = data;
-  header().code = code;
+void Journal::enter_files(const std::array<uint64_t, kMemoryFiles>& files) {
+  std::ranges::copy(files, header().files);
 }
 
 void Journal::enter_trap(uint64_t table, uint64_t handler) {

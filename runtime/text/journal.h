@@ -8,6 +8,7 @@
 #pragma once
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -18,8 +19,9 @@
 namespace dj {
 
 constexpr uint64_t kJournalMagic = 0x4c4e524a'4a44ull;  // "DJJRNL"
-constexpr uint32_t kJournalVersion = 9;
+constexpr uint32_t kJournalVersion = 10;
 constexpr uint32_t kBlockedThreads = 1024;
+constexpr size_t kMemoryFiles = 4;  // constants, data, code, code that others have, too
 // What one journal has at most: djtap does not believe a found journal that says more.
 constexpr uint64_t kMostJournalRecords = 1 << 20, kMostJournalCalls = 1 << 18;
 
@@ -31,7 +33,7 @@ struct JournalHeader {
   uint32_t finished;               // 1: djtap has put all back in the target
   int64_t controller;              // pid of djtap
   uint64_t controller_start;       // its start time, as in /proc/PID/stat
-  uint64_t constants, data, code;  // inodes of the memory's other files; 0: it has none
+  uint64_t files[kMemoryFiles];  // inodes of the memory's other files; 0: it has none
   uint64_t trap_table;             // address of abi::TrapTable; 0: SIGTRAP is not ours
   uint64_t trap_handler;           // the agent's action of SIGTRAP
   uint64_t fault_gates;  // address of abi::FaultGates; 0: no handler is called through them
@@ -75,7 +77,7 @@ class Journal {
   static uint64_t bytes_for_calls(size_t calls) { return calls * sizeof(JournalCall); }
 
   // Enters the inodes of the files of the memory that the journal belongs to.
-  void enter_files(uint64_t constants, uint64_t data, uint64_t code);
+  void enter_files(const std::array<uint64_t, kMemoryFiles>& files);
   void enter_threads(uint64_t table);
   // Enters that SIGTRAP will be the agent's. Call it before it is.
   void enter_trap(uint64_t table, uint64_t handler);

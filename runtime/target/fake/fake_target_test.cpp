@@ -39,7 +39,7 @@ const char* const kFlags = "-O1 -nostdlib -static-pie -fcf-protection=none -fno-
 const char* const kLibraryFlags = "-O1 -nostdlib -shared -fPIC -fcf-protection=none";
 
 // Entries that only return.
-Result<Linked> link_by_hand(uint64_t base, std::span<uint8_t> working) {
+Result<Linked> link_by_hand(uint64_t base, std::span<uint8_t> working, uint64_t) {
   Linked linked;
   for (const char* name :
        {"dj_handler_0", "dj_syscall_hook", "dj_child_hook", "dj_find_object", "dj_switched_off"}) {

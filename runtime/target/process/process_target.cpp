@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "runtime/clean/clean.h"
 #include "runtime/clean/leftovers.h"
@@ -156,8 +157,10 @@ Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layou
     installation.pause_copies();
     return stubs;
   };
-  const MemoryRequest request = {plan.area_modules(), plan.area_bytes(),
-                                 installation.journal_bytes(plan), choose_stubs};
+  MemoryRequest request = {
+      plan.area_modules(), plan.area_bytes(), installation.journal_bytes(plan), choose_stubs, {}};
+  if (const FindSharedCode find = std::exchange(input_.shared_code, {}))
+    request.shared_code = find(threads_.places);
   DJ_TRY(SessionMemory memory, map_memory(layout, request));
   installation.go_on_with_copies();
   sets_.push_back({std::move(memory), std::move(installation)});

@@ -41,6 +41,7 @@ struct ProcessInput {
   // those that have data for traps (TrapsAt::processes).
   const SharedFile* data = nullptr;
   uint32_t number = 0;
+  FindSharedCode shared_code = {};  // empty: it has its own
   OffHandlers off = {};  // handlers that are off from the begin on
 };
 
