@@ -47,7 +47,8 @@ bool is_written_at_run_time(const jitlink::Section& section) {
 // Whether the section has addresses of linked code. What code itself has of another object is a
 // number that only the target says (AgentPlaces).
 bool holds_addresses(jitlink::Section& section) {
-  const bool is_code = (section.getMemProt() & llvm::orc::MemProt::Exec) != llvm::orc::MemProt::None;
+  const bool is_code =
+      (section.getMemProt() & llvm::orc::MemProt::Exec) != llvm::orc::MemProt::None;
   for (const jitlink::Block* block : section.blocks()) {
     for (const jitlink::Edge& edge : block->edges()) {
       const bool is_address = edge.getKind() == jitlink::x86_64::Pointer64;
@@ -85,7 +86,8 @@ llvm::Error AreaMemory::place(jitlink::LinkGraph& graph) {
     const uint64_t bytes = segment.ContentSize + segment.ZeroFillSize;
     const bool is_behind = (group.getMemProt() & kWrite) != llvm::orc::MemProt::None;
     uint64_t start = llvm::alignTo(used_, segment.Alignment);
-    if (is_behind && bytes <= end_) start = llvm::alignDown(end_ - bytes, segment.Alignment.value());
+    if (is_behind && bytes <= end_)
+      start = llvm::alignDown(end_ - bytes, segment.Alignment.value());
     if (start + bytes > end_ || start < used_) return refuse("the code area is too small");
     segment.Addr = llvm::orc::ExecutorAddr(base_ + start);
     segment.WorkingMem = reinterpret_cast<char*>(working_.data() + start);

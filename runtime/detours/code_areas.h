@@ -58,7 +58,7 @@ class CodeAreas {
   std::deque<CodeArea> areas_;
   std::vector<AddressRange> served_;  // by code area: span of its modules
   uint64_t shared_bytes_ = 0;
-  std::vector<StubPages> stubs_;      // ascending
+  std::vector<StubPages> stubs_;  // ascending
   std::span<uint8_t> stubs_view_;
 };
 

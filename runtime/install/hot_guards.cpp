@@ -34,8 +34,7 @@ const arch::Placement* without_guards(const JumpForm& form) {
 Result<uint64_t> map_stub(Stopped& stopped, const arch::Placement& placement,
                           const CodeArea& area) {
   DJ_TRY(std::vector<Mapping> maps, read_maps(stopped.pid()));
-  DJ_TRY(ProcessStatus status, read_status(stopped.pid()));
-  StubSpace space(free_ranges(maps, {}, status.heap_begin), mappings_left(maps.size()));
+  StubSpace space(free_ranges(maps, {}, heap_begin(stopped.pid())), mappings_left(maps.size()));
   std::optional<uint64_t> stub =
       space.reserve({placement.jump, placement.value, placement.mask}, {area.base(), area.end()});
   if (!stub) return Error{"no free address"};

@@ -136,9 +136,9 @@ struct Trial {
     std::string why;
     options.guards = arch::Guards::None;  // the SIGTRAP action written by hand knows one int3 only
     const bool has_rseq = can_trust_rseq(true, modules, *codes, &why);
-    Result<uint64_t> base = choose_arena_base(
-        read_maps(stopped.pid()).value(), read_maps(0).value(),
-        read_status(stopped.pid()).value().heap_begin, kArenaBytes + abi::private_bytes(0));
+    Result<uint64_t> base =
+        choose_arena_base(read_maps(stopped.pid()).value(), read_maps(0).value(),
+                          heap_begin(stopped.pid()), kArenaBytes + abi::private_bytes(0));
     ASSERT_TRUE(base.ok()) << base.error().message;
     layout.base = base.value();
     layout.bytes = kArenaBytes;

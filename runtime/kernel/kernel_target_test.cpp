@@ -91,7 +91,9 @@ struct Engine {
                      {.plan = plan, .abis = abis, .modules = target->objects(), .code_bytes = 4096},
                      codes.file_cache());
     DJ_TRY(CodeAreas areas, target->map(detours, layout));
-    const LinkCode nothing = [](uint64_t, std::span<uint8_t>, uint64_t) { return Result<Linked>(Linked()); };
+    const LinkCode nothing = [](uint64_t, std::span<uint8_t>, uint64_t) {
+      return Result<Linked>(Linked());
+    };
     DJ_TRY(Detours built, build_detours(std::move(detours), std::move(areas), nothing, &head));
     target->place(std::move(built), layout.header);
     return target->arm();

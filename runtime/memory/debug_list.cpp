@@ -28,11 +28,10 @@ static_assert(offsetof(abi::DebugEntry, map) == offsetof(r_debug, r_map) &&
               kNext == sizeof(r_debug));
 
 // Where ld.so of the process has its first r_debug_extended.
-std::optional<uint64_t> list_of(pid_t pid) {
+std::optional<uint64_t> list_of(pid_t pid, const std::vector<MappedModule>& modules) {
   const uint64_t base = auxiliary(pid, AT_BASE);
-  Result<std::vector<MappedModule>> modules = mapped_modules(pid);
-  if (base == 0 || !modules.ok()) return std::nullopt;
-  for (const MappedModule& module : modules.value()) {
+  if (base == 0) return std::nullopt;
+  for (const MappedModule& module : modules) {
     if (module.begin != base) continue;
     // That came with glibc 2.35, as r_debug_extended did.
     Result<ElfSymbol> list = find_symbol(module.open_path, "_r_debug");
@@ -65,6 +64,14 @@ void each_of_ours(const RunningMemory& memory, uint64_t list, const Each& each) 
   }
 }
 
+void leave(const RunningMemory& memory, uint64_t list) {
+  each_of_ours(memory, list, [&memory](uint64_t at, uint64_t entry) {
+    uint64_t next = 0;
+    if (!memory.read(entry + kNext, &next, sizeof next)) next = 0;
+    memory.write(at, &next, sizeof next);
+  });
+}
+
 }  // namespace
 
 DebugList::DebugList(DebugList&& other) noexcept : fd_(std::exchange(other.fd_, -1)) {}
@@ -72,17 +79,18 @@ DebugList::~DebugList() {
   if (fd_ >= 0) close(fd_);
 }
 
-void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object) {
+void DebugList::show(pid_t pid, const std::vector<MappedModule>& modules, const abi::Header& header,
+                     std::span<const uint8_t> object) {
   const RunningMemory memory(pid, O_RDWR);
   if (!has_session(memory, header)) return;
-  const std::optional<uint64_t> list = list_of(pid);
+  const std::optional<uint64_t> list = list_of(pid, modules);
   if (!list) return;
   const bool first = fd_ < 0;
   if (first) fd_ = memfd_create("djtap code", MFD_CLOEXEC);
   if (fd_ < 0 || ftruncate(fd_, static_cast<off_t>(object.size())) != 0) return;
   if (pwrite(fd_, object.data(), object.size(), 0) != static_cast<ssize_t>(object.size())) return;
   if (!first) return;
-  leave_debug_list(pid);
+  leave(memory, *list);
   // Whatever comes between reading and writing the chain is seen by debuggers alone.
   const uint64_t address =
       header.threads.address(abi::arena_of(&header)) + offsetof(abi::ThreadTable, debug_entry);
@@ -100,14 +108,11 @@ void DebugList::show(pid_t pid, const abi::Header& header, std::span<const uint8
 }
 
 void leave_debug_list(pid_t pid) {
-  const std::optional<uint64_t> list = list_of(pid);
+  const Result<std::vector<MappedModule>> modules = mapped_modules(pid);
+  if (!modules.ok()) return;
+  const std::optional<uint64_t> list = list_of(pid, modules.value());
   const RunningMemory memory(pid, O_RDWR);
-  if (!list || !memory.is_open()) return;
-  each_of_ours(memory, *list, [&memory](uint64_t at, uint64_t entry) {
-    uint64_t next = 0;
-    if (!memory.read(entry + kNext, &next, sizeof next)) next = 0;
-    memory.write(at, &next, sizeof next);
-  });
+  if (list && memory.is_open()) leave(memory, *list);
 }
 
 }  // namespace dj

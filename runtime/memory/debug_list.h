@@ -9,7 +9,9 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
+#include "runtime/process/mapped_module.h"
 #include "runtime/shared/abi.h"
 
 namespace dj {
@@ -21,8 +23,9 @@ class DebugList {
   DebugList& operator=(DebugList&&) = delete;
   ~DebugList();
   // Shows `object`, the bytes of the file (debug_object.h), in place of an earlier one: debuggers
-  // that attach from now on see it. The process may run.
-  void show(pid_t pid, const abi::Header& header, std::span<const uint8_t> object);
+  // that attach from now on see it. modules: of the process, with its loader. The process may run.
+  void show(pid_t pid, const std::vector<MappedModule>& modules, const abi::Header& header,
+            std::span<const uint8_t> object);
 
  private:
   int fd_ = -1;

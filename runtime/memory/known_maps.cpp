@@ -6,8 +6,8 @@
 
 namespace dj {
 
-Status KnownMaps::read(pid_t pid) {
-  DJ_TRY(maps_, read_maps(pid));
+Status KnownMaps::read(const Stopped& stopped) {
+  DJ_TRY(maps_, stopped.maps());
   read_ = maps_.size();
   return ok_status();
 }

@@ -7,13 +7,14 @@
 #include <vector>
 
 #include "runtime/process/process.h"
+#include "runtime/process/stopped.h"
 
 namespace dj {
 
 class KnownMaps {
  public:
   // Forgets what was known and reads all mappings. All threads of the process stand.
-  Status read(pid_t pid);
+  Status read(const Stopped& stopped);
   void add(const AddressRange& range);
   void forget() { *this = {}; }
   const std::vector<Mapping>& all() const { return maps_; }

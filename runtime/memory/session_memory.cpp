@@ -69,10 +69,9 @@ Result<SessionMemory> SessionMemory::create_more(Stopped& stopped, uint64_t aren
 }
 
 Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, KnownMaps& maps) {
-  if (maps.are_old())
-    DJ_TRY_DO(maps.read(call.stopped().pid()));  // the call's scratch is there now
-  DJ_TRY(const ProcessStatus status, read_status(call.stopped().pid()));
-  DJ_TRY(const std::vector<uint64_t> bases, choose_places(maps, status.heap_begin, request));
+  if (maps.are_old()) DJ_TRY_DO(maps.read(call.stopped()));  // the call's scratch is there now
+  const uint64_t heap = heap_begin(call.stopped().pid());
+  DJ_TRY(const std::vector<uint64_t> bases, choose_places(maps, heap, request));
   stubs_at_ = bases.size() * area_bytes_;
   DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), page_up(request.journal_bytes)));
   std::vector<const SharedFile*> files = {&constants_, &shared_data(), &code_, &journal_};
@@ -205,11 +204,19 @@ Status SessionMemory::map_private_memory(TargetMaps& maps) {
                           {threads(), threads() + abi::kWipedBytes});
 }
 
-uint64_t mappings_left(uint64_t count) {
+namespace {
+
+uint64_t most_mappings() {
   constexpr uint64_t kDefault = 65530;
   std::ifstream file("/proc/sys/vm/max_map_count");
   uint64_t most = kDefault;
-  if (!(file >> most)) most = kDefault;
+  return file >> most ? most : kDefault;
+}
+
+}  // namespace
+
+uint64_t mappings_left(uint64_t count) {
+  static const uint64_t most = most_mappings();
   return most / 2 > count ? most / 2 - count : 0;
 }
 

@@ -33,10 +33,9 @@ struct Shared : ::testing::Test {
   // With one code area near the program.
   void create(uint64_t constants) {
     const std::vector<Mapping> maps = read_maps(victim.pid()).value();
-    base =
-        choose_arena_base(maps, read_maps(0).value(), read_status(victim.pid()).value().heap_begin,
-                          kArena + abi::private_bytes(kPage))
-            .value();
+    base = choose_arena_base(maps, read_maps(0).value(), heap_begin(victim.pid()),
+                             kArena + abi::private_bytes(kPage))
+               .value();
     Result<SessionMemory> made = SessionMemory::create(
         *stopped, {base, constants, kArena, kPage},
         {{{maps.front().begin, maps.front().end}}, kPage, sizeof(JournalHeader)});

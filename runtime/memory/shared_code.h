@@ -11,8 +11,9 @@
 namespace dj {
 
 struct SharedCode {
-  const SharedFile* file = nullptr;  // null: each code area has a copy. Lives as long as the session
-  uint64_t bytes = 0;                // from the file's begin, and from the area's; whole pages
+  const SharedFile* file =
+      nullptr;         // null: each code area has a copy. Lives as long as the session
+  uint64_t bytes = 0;  // from the file's begin, and from the area's; whole pages
 };
 
 // Returns the code for a process with these places.

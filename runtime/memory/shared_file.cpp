@@ -47,7 +47,8 @@ Result<SharedFile> SharedFile::make(const std::string& name, uint64_t bytes, Use
 }
 
 bool SharedFile::show_at(std::span<uint8_t> place) const {
-  return mmap(place.data(), place.size(), PROT_READ, MAP_SHARED | MAP_FIXED, fd_, 0) == place.data();
+  return mmap(place.data(), place.size(), PROT_READ, MAP_SHARED | MAP_FIXED, fd_, 0) ==
+         place.data();
 }
 
 SharedFile::SharedFile(SharedFile&& other) noexcept { *this = std::move(other); }

@@ -23,8 +23,8 @@ class SharedFile {
   SharedFile& operator=(SharedFile&& other) noexcept;
   ~SharedFile();
 
-  // Shows the file's first place.size() bytes, whole pages, at `place`, which lies in djtap's view of
-  // another file, and ends with it. There they cannot be written. False: the kernel refuses.
+  // Shows the file's first place.size() bytes, whole pages, at `place`, which lies in djtap's view
+  // of another file, and ends with it. There they cannot be written. False: the kernel refuses.
   bool show_at(std::span<uint8_t> place) const;
 
   int fd() const { return fd_; }

@@ -103,7 +103,7 @@ Status TargetMaps::make_all() {
 // Whether none of the pieces' ranges has a mapping. Only then do the mappings that are found there
 // behind a chain belong to djtap.
 Result<bool> TargetMaps::is_room() const {
-  DJ_TRY(const std::vector<Mapping> maps, read_maps(call_.stopped().pid()));
+  DJ_TRY(const std::vector<Mapping> maps, call_.stopped().maps());
   return std::ranges::none_of(pieces_, [&](const Piece& piece) {
     const AddressRange& range = piece.range;
     return range.begin != 0 && std::ranges::any_of(maps, [&](const Mapping& m) {
@@ -178,8 +178,7 @@ Error not_there(pid_t pid, const AddressRange& range) {
 
 // Fills in where the kernel has put the pieces that may lie anywhere.
 Status TargetMaps::check(std::vector<Piece>& pieces) const {
-  const pid_t pid = call_.stopped().pid();
-  DJ_TRY(const std::vector<Mapping> maps, read_maps(pid));
+  DJ_TRY(const std::vector<Mapping> maps, call_.stopped().maps());
   Status done = ok_status();
   for (Piece& piece : pieces) {
     AddressRange& range = piece.range;
@@ -194,7 +193,7 @@ Status TargetMaps::check(std::vector<Piece>& pieces) const {
         found != maps.end() &&
         (wiped.begin == wiped.end ||
          std::ranges::any_of(maps, [&](const Mapping& m) { return is_wiped(m, wiped); }));
-    if (!is_right && done.ok()) done = not_there(pid, range);
+    if (!is_right && done.ok()) done = not_there(call_.stopped().pid(), range);
     if (found != maps.end() && range.begin == 0) range = {found->begin, found->begin + range.end};
   }
   return done;

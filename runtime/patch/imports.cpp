@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "compiler/base/target_file.h"
+#include "runtime/process/known_of_files.h"
 #include "runtime/process/running_memory.h"
 
 namespace dj {
@@ -121,6 +122,10 @@ DynamicLinks read_dynamic_links(const std::string& path) {
 }
 
 std::vector<uint64_t> read_got_slots(const std::string& path) {
+  static thread_local KnownOfFiles<std::vector<uint64_t>> known;
+  const std::optional<FileVersion> version = version_of(path);
+  const std::vector<uint64_t>* const before = version ? known.find(*version) : nullptr;
+  if (before != nullptr) return *before;
   Sections sections(path);
   std::vector<uint64_t> words;
   for (const Elf64_Shdr& section : sections.headers()) {
@@ -131,6 +136,7 @@ std::vector<uint64_t> read_got_slots(const std::string& path) {
     }
   }
   std::sort(words.begin(), words.end());
+  if (version) known.add(*version, words);
   return words;
 }
 

@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cstring>
-#include <map>
 #include <utility>
 
 #include "compiler/base/other_machine.h"
 #include "compiler/base/target_file.h"
+#include "runtime/process/known_of_files.h"
 
 namespace dj {
 namespace {
@@ -131,12 +131,9 @@ std::vector<std::string> needed_libraries(const std::string& path) {
   return names;
 }
 
-Result<ElfFile> read_elf(const std::string& path) {
-  DJ_TRY(const TargetFilePtr file, open_target_file(path));
-  return read_elf(*file, path);
-}
+namespace {
 
-Result<ElfFile> read_elf(const TargetFile& file, const std::string& path) {
+Result<ElfFile> read_all_headers(const TargetFile& file, const std::string& path) {
   DJ_TRY(ElfFile elf, read_headers(file, path));
   for (const Elf64_Phdr& segment : elf.segments) {
     if (segment.p_type == PT_TLS) {
@@ -150,6 +147,26 @@ Result<ElfFile> read_elf(const TargetFile& file, const std::string& path) {
     }
   }
   return elf;
+}
+
+Result<ElfFile> known_headers(const TargetFile& file, const std::string& path,
+                              const FileVersion& version) {
+  static thread_local KnownOfFiles<ElfFile> known;
+  if (const ElfFile* elf = known.find(version)) return *elf;
+  DJ_TRY(ElfFile elf, read_all_headers(file, path));
+  known.add(version, elf);
+  return elf;
+}
+
+}  // namespace
+
+Result<ElfFile> read_elf(const std::string& path) {
+  DJ_TRY(const TargetFilePtr file, open_target_file(path));
+  return known_headers(*file, path, file->version_now());
+}
+
+Result<ElfFile> read_elf(const TargetFile& file, const std::string& path) {
+  return known_headers(file, path, file.version());
 }
 
 Result<ElfSymbol> find_symbol(const std::string& path, const std::string& name) {
@@ -183,30 +200,13 @@ Result<ElfSymbol> search_symbol(const TargetFile& file, const std::string& path,
   return no_symbol(path, name);
 }
 
-// What was found in a version of a file is there the next time, too: djtap asks the same of the C
-// library of each process.
-class FoundSymbols {
- public:
-  using Key = std::pair<FileVersion, std::string>;
-  const ElfSymbol* find(const Key& key) const {
-    const auto found = symbols_.find(key);
-    return found != symbols_.end() ? &found->second : nullptr;
-  }
-  void add(Key key, const ElfSymbol& symbol) {
-    constexpr size_t kMost = 10'000;
-    if (symbols_.size() < kMost) symbols_.emplace(std::move(key), symbol);
-  }
-
- private:
-  std::map<Key, ElfSymbol> symbols_;
-};
-
 }  // namespace
 
 Result<ElfSymbol> find_symbol(const TargetFile& file, const std::string& path,
                               const std::string& name) {
-  static thread_local FoundSymbols known;
-  FoundSymbols::Key key = {file.version(), name};
+  using Key = std::pair<FileVersion, std::string>;
+  static thread_local KnownOfFiles<ElfSymbol, Key> known;
+  Key key = {file.version(), name};
   const ElfSymbol* symbol = known.find(key);
   if (symbol != nullptr && symbol->address == 0) return no_symbol(path, name);
   if (symbol != nullptr) return *symbol;

@@ -147,10 +147,10 @@ int unblocked_signal(pid_t pid) {
 
 // Address of the word in the program's dynamic section that points to r_debug, which the loader
 // fills in before it maps objects. 0: the program has none.
-uint64_t debug_word(pid_t pid, const RunningMemory& memory) {
+uint64_t debug_word(const AuxiliaryVector& auxiliary, const RunningMemory& memory) {
   constexpr size_t kMostHeaders = 64, kMostEntries = 256;
-  const uint64_t headers = auxiliary(pid, AT_PHDR);
-  std::vector<Elf64_Phdr> segments(std::min<size_t>(auxiliary(pid, AT_PHNUM), kMostHeaders));
+  const uint64_t headers = auxiliary[AT_PHDR];
+  std::vector<Elf64_Phdr> segments(std::min<size_t>(auxiliary[AT_PHNUM], kMostHeaders));
   if (!memory.read(headers, segments.data(), segments.size() * sizeof(Elf64_Phdr))) return 0;
   const auto find = [&](uint32_t type) {
     return std::ranges::find(segments, type, &Elf64_Phdr::p_type);
@@ -204,7 +204,8 @@ Result<bool> LoaderStop::is_complete(const RunningMemory& memory, bool* begun) c
 Result<LoaderStop> find_loader_stop(pid_t pid, const std::string& interpreter,
                                     const RunningMemory& memory) {
   const LoaderSymbols symbols = symbols_of(pid, interpreter);
-  const uint64_t base = auxiliary(pid, AT_BASE);
+  const AuxiliaryVector auxiliary(pid);
+  const uint64_t base = auxiliary[AT_BASE];
   if (symbols.function == 0 || base == 0) {
     return Error{"the program loader " + interpreter +
                      " has no _dl_debug_state; start the program first and "
@@ -225,7 +226,7 @@ Result<LoaderStop> find_loader_stop(pid_t pid, const std::string& interpreter,
     stop.signal = signal;
   }
   if (stop.kind == LoaderStop::Kind::Signal && symbols.tells_begin && symbols.spare != 0)
-    stop.begin_word = debug_word(pid, memory);
+    stop.begin_word = debug_word(auxiliary, memory);
   if (stop.begin_word == 0) {
     DJ_TRY_DO(add_piece(stop, stop.function, body_of(stop.kind, stop.signal), memory));
     return stop;

@@ -3,7 +3,6 @@
 #include "runtime/process/process.h"
 
 #include <dirent.h>
-#include <elf.h>
 #include <fcntl.h>
 #include <sys/sysmacros.h>
 #include <time.h>
@@ -11,10 +10,10 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <sstream>
 #include <string_view>
 
 #include "compiler/base/other_machine.h"
@@ -31,6 +30,8 @@ constexpr std::string_view kDeleted = " (deleted)";
 std::string proc_path(pid_t pid, const std::string& rest) {
   return "/proc/" + (pid == 0 ? std::string("self") : std::to_string(pid)) + rest;
 }
+
+constexpr uint64_t kSecondNs = 1'000'000'000;
 
 // A process can have 65,530 mappings with paths of 4 kB.
 constexpr size_t kMostBytes = 32 << 20;
@@ -103,12 +104,6 @@ std::vector<std::string> stat_fields(pid_t pid) {
     rest.remove_prefix(fields.back().size());
   }
   return fields;
-}
-
-// Processor time of a process's children that it has waited for (fields 16 and 17).
-uint64_t ended_children_ticks(pid_t pid) {
-  const std::vector<std::string> fields = stat_fields(pid);
-  return fields.size() < 17 ? 0 : std::stoull(fields[15]) + std::stoull(fields[16]);
 }
 
 // PF_KTHREAD and PF_EXITING of linux/sched.h, in field 9 of /proc/PID/stat.
@@ -229,10 +224,7 @@ Result<ProcessStatus> read_status(pid_t pid) {
     rest.remove_prefix(bytes + 1);
   }
   const std::vector<std::string> fields = stat_fields(pid);
-  if (fields.size() > 46) {
-    status.is_kernels = (std::stoull(fields[8]) & kKernelThread) != 0;
-    status.heap_begin = std::stoull(fields[46]);
-  }
+  if (fields.size() > 8) status.is_kernels = (std::stoull(fields[8]) & kKernelThread) != 0;
   return status;
 }
 
@@ -314,9 +306,15 @@ uint64_t processor_ns(pid_t pid) {
   clockid_t clock = 0;
   timespec used = {};
   if (clock_getcpuclockid(pid, &clock) != 0 || clock_gettime(clock, &used) != 0) return 0;
-  constexpr uint64_t kSecond = 1'000'000'000;
-  return static_cast<uint64_t>(used.tv_sec) * kSecond + static_cast<uint64_t>(used.tv_nsec) +
-         ended_children_ticks(pid) * (kSecond / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
+  return static_cast<uint64_t>(used.tv_sec) * kSecondNs + static_cast<uint64_t>(used.tv_nsec);
+}
+
+// Fields 16 and 17.
+uint64_t ended_children_ns(pid_t pid) {
+  const std::vector<std::string> fields = stat_fields(pid);
+  if (fields.size() < 17) return 0;
+  const uint64_t ticks = std::stoull(fields[15]) + std::stoull(fields[16]);
+  return ticks * (kSecondNs / static_cast<uint64_t>(sysconf(_SC_CLK_TCK)));
 }
 
 std::vector<pid_t> live_threads(pid_t pid) {
@@ -356,16 +354,24 @@ pid_t living_thread(pid_t pid) {
   return threads.empty() ? pid : threads.front();
 }
 
-uint64_t auxiliary(pid_t pid, uint64_t key) {
+AuxiliaryVector::AuxiliaryVector(pid_t pid) {
   std::string text;
-  if (!read_process_file(pid, ProcessFile::Auxiliary, text)) return 0;
-  std::istringstream in(text);
-  for (Elf64_auxv_t entry; in.read(reinterpret_cast<char*>(&entry), sizeof entry);) {
-    if (entry.a_type == key) {
-      return entry.a_un.a_val;
-    }
-  }
-  return 0;
+  if (!read_process_file(pid, ProcessFile::Auxiliary, text)) return;
+  values_.resize(text.size() / sizeof values_.front());
+  memcpy(values_.data(), text.data(), values_.size() * sizeof values_.front());
+}
+
+uint64_t AuxiliaryVector::operator[](uint64_t key) const {
+  const auto found = std::ranges::find(values_, key, &Value::first);
+  return found != values_.end() ? found->second : 0;
+}
+
+uint64_t auxiliary(pid_t pid, uint64_t key) { return AuxiliaryVector(pid)[key]; }
+
+uint64_t heap_begin(pid_t pid) {
+  constexpr size_t kStartBrk = 46;
+  const std::vector<std::string> fields = stat_fields(pid);
+  return fields.size() > kStartBrk ? std::stoull(fields[kStartBrk]) : 0;
 }
 
 }  // namespace dj

@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -64,7 +65,6 @@ struct ProcessStatus {
   std::string name;
   uint64_t size_kb = 0, data_kb = 0, locked_kb = 0;  // of its memory (VmSize, VmData, VmLck)
   uint64_t code_kb = 0;                              // mapped outside of the program (VmLib)
-  uint64_t heap_begin = 0;                           // start_brk
   bool is_kernels = false;                           // a thread of the kernel
 };
 // Reads the status of a process. Fails if there is no such process.
@@ -72,16 +72,30 @@ Result<ProcessStatus> read_status(pid_t pid);
 // Returns when a process started, in clock ticks since boot: this tells it from a later process
 // with its pid. Empty: there is no such process.
 std::optional<uint64_t> start_time(pid_t pid);
-// Returns entry `key` of the auxiliary vector (AT_BASE ..); 0: absent.
+// Returns where the heap of a process begins (start_brk); 0: there is no such process.
+uint64_t heap_begin(pid_t pid);
+
+// AuxiliaryVector is what the kernel has told a program at its begin (getauxval(3)).
+class AuxiliaryVector {
+ public:
+  explicit AuxiliaryVector(pid_t pid);
+  uint64_t operator[](uint64_t key) const;  // AT_BASE ..; 0: absent
+
+ private:
+  using Value = std::pair<uint64_t, uint64_t>;
+  std::vector<Value> values_;
+};
+// The same of one key.
 uint64_t auxiliary(pid_t pid, uint64_t key);
 
 // Checks that djtap can trace this process now. Fails with a message that says why not: no such
 // process, a zombie, another tracer (its pid), another user's process, not dumpable.
 Status check_traceable(pid_t pid);
 
-// Returns the processor time in nanoseconds that all threads of a process have used, and those of
-// its children that it has waited for; 0: there is no such process.
+// Return the processor time in nanoseconds that all threads of a process have used, and that of its
+// children that it has waited for; 0: there is no such process.
 uint64_t processor_ns(pid_t pid);
+uint64_t ended_children_ns(pid_t pid);
 
 // Returns the threads of a process that still run (no zombies), ascending.
 std::vector<pid_t> live_threads(pid_t pid);

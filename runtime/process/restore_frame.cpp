@@ -177,7 +177,7 @@ class GadgetParts {
 // before a huge program. Nothing of ours: what a session has left may be unmapped, and by this very
 // system call.
 std::vector<Mapping> code_to_search(const Stopped& stopped) {
-  Result<std::vector<Mapping>> maps = read_maps(stopped.pid());
+  Result<std::vector<Mapping>> maps = stopped.maps();
   if (!maps.ok()) return {};
   std::vector<Mapping> code = maps.take();
   std::erase_if(code, [](const Mapping& m) {

@@ -14,9 +14,8 @@
 namespace dj {
 
 // The kernel keeps what is mapped away from the whole of the stack's limit.
-uint64_t first_stack(pid_t pid) {
+uint64_t first_stack(pid_t pid, const Result<std::vector<Mapping>>& maps) {
   constexpr uint64_t kMost = 8 << 20, kRoom = 64 << 10;
-  Result<std::vector<Mapping>> maps = read_maps(pid);
   if (!maps.ok()) return UINT64_MAX;
   const auto is_stack = [](const Mapping& m) { return m.path == "[stack]"; };
   const auto stack = std::find_if(maps.value().begin(), maps.value().end(), is_stack);

@@ -12,8 +12,8 @@
 namespace dj {
 
 // Returns the lowest address above which only the first thread's stack lies, with room for a
-// handler below it. UINT64_MAX: there is no such stack.
-uint64_t first_stack(pid_t pid);
+// handler below it. UINT64_MAX: there is no such stack. maps: of the process.
+uint64_t first_stack(pid_t pid, const Result<std::vector<Mapping>>& maps);
 
 // Returns the offset (from fs base) of two words in glibc's control block of a thread: begin and
 // bytes of the thread's stack, on which the block itself lies. For the first thread the begin is 0.

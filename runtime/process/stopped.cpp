@@ -228,6 +228,7 @@ Status Stopped::wait_stop(pid_t tid, int* status, uint64_t patience_ns) {
   uint64_t deadline = begin + patience_ns;
   threads_[tid].stands = false;
   threads_[tid].registers.reset();
+  maps_.reset();
   for (;;) {
     pid_t got = wait_thread(tid, pid_, status);
     if (got == tid && WIFSTOPPED(*status)) {

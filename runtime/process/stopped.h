@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "compiler/base/result.h"
+#include "runtime/process/process.h"
 #include "runtime/process/text_memory.h"
 
 namespace dj {
@@ -56,6 +57,10 @@ class Stopped final : public TextMemory {
   // Whether nothing of the program has run since its execve(): no signal has a handler, and no
   // thread an alternate stack. False: it may have.
   bool is_fresh() const { return is_fresh_; }
+
+  // Returns its mappings (read_maps()). Those of a program that has not run change only where djtap
+  // makes a thread run: they are read once until then.
+  Result<std::vector<Mapping>> maps() const;
 
   // Read and write through /proc/PID/mem: a page that write() changes becomes the process's own
   // copy.
@@ -131,6 +136,7 @@ class Stopped final : public TextMemory {
   pid_t pid_ = 0;
   int mem_ = -1;
   bool is_fresh_ = false;
+  mutable std::optional<std::vector<Mapping>> maps_;  // of a fresh program, since it ran last
   std::map<pid_t, Thread> threads_;
   uint64_t begin_ns_ = 0;   // since when all threads stand; 0: they do not
   uint64_t paused_ns_ = 0;  // earlier times

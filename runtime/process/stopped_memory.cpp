@@ -22,6 +22,14 @@ Status Stopped::open_memory() {
   return ok_status();
 }
 
+Result<std::vector<Mapping>> Stopped::maps() const {
+  if (!is_fresh_) return read_maps(pid_);
+  if (!maps_) {
+    DJ_TRY(maps_, read_maps(pid_));
+  }
+  return *maps_;
+}
+
 Status Stopped::read(uint64_t address, std::span<uint8_t> bytes) const {
   ssize_t got = pread(mem_, bytes.data(), bytes.size(), static_cast<off_t>(address));
   if (got != static_cast<ssize_t>(bytes.size())) {

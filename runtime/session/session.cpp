@@ -238,11 +238,9 @@ ForksLeft Session::restore_forks() {
   return all;
 }
 
-// The loop watches the first target; where there are others it may end before them.
 void Session::poll(const std::function<bool(int pid)>& is_leaving) {
-  const bool is_one = targets_.size() == 1;
   for (const auto& target : targets_) {
-    if (!is_leaving(target->pid()) && (is_one || !target->has_ended())) target->poll();
+    if (!is_leaving(target->pid())) target->poll();
   }
 }
 

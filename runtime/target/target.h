@@ -95,8 +95,8 @@ class Target {
   // Switches these handlers on or off. When it returns, each thread that comes to a probe finds it
   // so. The target stands only where djtap has to write text again.
   virtual Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by) = 0;
-  // Does what is due while the target runs. Call it every loop iteration. Reports on stderr what
-  // the user must know.
+  // Does what is due while the target runs. Call it every loop iteration, also when the target has
+  // ended. Reports on stderr what the user must know.
   virtual void poll() = 0;
   // Whether there is nothing left to restore: the process has ended, or has executed another
   // program.

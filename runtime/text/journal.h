@@ -30,15 +30,15 @@ constexpr uint64_t kMostJournalRecords = 1 << 20, kMostJournalCalls = 1 << 18;
 struct JournalHeader {
   uint64_t magic;
   uint32_t version;
-  uint32_t finished;               // 1: djtap has put all back in the target
-  int64_t controller;              // pid of djtap
-  uint64_t controller_start;       // its start time, as in /proc/PID/stat
+  uint32_t finished;             // 1: djtap has put all back in the target
+  int64_t controller;            // pid of djtap
+  uint64_t controller_start;     // its start time, as in /proc/PID/stat
   uint64_t files[kMemoryFiles];  // inodes of the memory's other files; 0: it has none
-  uint64_t trap_table;             // address of abi::TrapTable; 0: SIGTRAP is not ours
-  uint64_t trap_handler;           // the agent's action of SIGTRAP
-  uint64_t fault_gates;  // address of abi::FaultGates; 0: no handler is called through them
-  uint64_t threads;      // address of abi::ThreadTable; 0: another memory of the session has it
-  uint64_t masked[65];   // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
+  uint64_t trap_table;           // address of abi::TrapTable; 0: SIGTRAP is not ours
+  uint64_t trap_handler;         // the agent's action of SIGTRAP
+  uint64_t fault_gates;          // address of abi::FaultGates; 0: no handler is called through them
+  uint64_t threads;     // address of abi::ThreadTable; 0: another memory of the session has it
+  uint64_t masked[65];  // by signal: its handler, whose sa_mask held SIGTRAP; 0: left alone
   int32_t blocked[kBlockedThreads];  // threads that had SIGTRAP blocked
   uint64_t blocked_count, count;     // entries of blocked, records
   uint64_t calls_at, call_count;     // JournalCalls: offset in the journal, and number

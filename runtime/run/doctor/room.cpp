@@ -49,18 +49,16 @@ std::string names_in(const std::vector<MappedModule>& modules, const AddressRang
 
 Verdicts look_at_areas(Patient& patient) {
   const Result<std::vector<Mapping>> maps = read_maps(patient.process.pid);
-  const Result<ProcessStatus> status = read_status(patient.process.pid);
   const Result<ArenaPlace> arena = find_arena(patient);
   if (!maps.ok()) return {{Health::Fails, maps.error().message}};
-  if (!status.ok()) return {{Health::Fails, status.error().message}};
+  const uint64_t heap = heap_begin(patient.process.pid);
   std::vector<AddressRange> taken, spans;
   if (arena.ok()) taken.push_back({arena.value().base, arena.value().end()});
   for (const MappedModule& module : patient.process.modules) {
     if (!module.is_vdso) spans.push_back({module.begin, module.end});
   }
   Verdicts verdicts;
-  for (const AreaPlace& place :
-       choose_areas(maps.value(), taken, status.value().heap_begin, spans, kAreaBytes)) {
+  for (const AreaPlace& place : choose_areas(maps.value(), taken, heap, spans, kAreaBytes)) {
     if (place.base != 0) continue;
     verdicts.push_back({Health::Limited,
                         fmt::format("nothing is free within 2 GB of {}: its functions are skipped",

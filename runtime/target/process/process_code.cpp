@@ -43,7 +43,7 @@ void ProcessTarget::show_code() {
         object.add_stub(site->form->stub, site->address);
     }
   }
-  watch_.debug_list.show(process_.pid, header_, object.file());
+  watch_.debug_list.show(process_.pid, objects_.known, header_, object.file());
   watch_.show_next_ns = now_ns() + kOfTime * (now_ns() - begin);
 }
 

@@ -44,12 +44,12 @@ Result<uint64_t> find_arena_base(const TracedProcess* process, uint64_t bytes) {
   DJ_TRY(std::vector<Mapping> self, read_maps(0));
   if (process == nullptr) return choose_arena_base({}, self, 0, bytes);
   DJ_TRY(std::vector<Mapping> target, read_maps(process->pid));
-  DJ_TRY(ProcessStatus status, read_status(process->pid));
-  Result<uint64_t> base = choose_arena_base(target, self, status.heap_begin, bytes);
+  const uint64_t heap = heap_begin(process->pid);
+  Result<uint64_t> base = choose_arena_base(target, self, heap, bytes);
   if (base.ok()) return base;
   // Where an old arena lies, which goes before this one comes, unless a thread is in its code.
   DJ_TRY(std::vector<Leftover> leftovers, find_leftovers(process->pid, target));
-  return choose_arena_base(without_leftovers(target, leftovers), self, status.heap_begin, bytes);
+  return choose_arena_base(without_leftovers(target, leftovers), self, heap, bytes);
 }
 
 ProcessTarget::ProcessTarget(TracedProcess& process, ModuleCodes& codes, ProcessInput input)
@@ -76,7 +76,8 @@ SessionFacts ProcessTarget::arena_facts() const {
   facts.target_pid = process_.pid;
   facts.target_own_pid = own_number(process_.pid);
   facts.errno_offset = errno_offset(process_.pid, process_.modules).value_or(0);
-  facts.first_stack = first_stack(process_.pid);
+  facts.first_stack =
+      first_stack(process_.pid, held_.stopped ? held_.stopped->maps() : read_maps(process_.pid));
   return facts;
 }
 
@@ -256,7 +257,8 @@ Status ProcessTarget::arm_first() {
     return armed;
   }
   held_.unstarted.let_run();
-  watch_.used_at_arm_ns = processor_ns(process_.pid);
+  watch_.computed_at_arm_ns = computed_ns();
+  poll_later();
   let_go();
   return ok_status();
 }

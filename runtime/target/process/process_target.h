@@ -42,7 +42,7 @@ struct ProcessInput {
   const SharedFile* data = nullptr;
   uint32_t number = 0;
   FindSharedCode shared_code = {};  // empty: it has its own
-  OffHandlers off = {};  // handlers that are off from the begin on
+  OffHandlers off = {};             // handlers that are off from the begin on
 };
 
 class ProcessTarget : public Target {
@@ -159,6 +159,8 @@ class ProcessTarget : public Target {
   // it before the first handler runs.
   Result<uint64_t> obey_filters(const Stopped& stopped);
   void cool(Installation& installation);
+  void poll_later();
+  uint64_t computed_ns() const;
   uint64_t worth_leading_ns() const;
   void lead_calls();
   void rebind_calls(Installation& installation);
@@ -200,8 +202,8 @@ class ProcessTarget : public Target {
   struct Watch {
     bool is_over = false;  // restore() has put all back
     uint64_t next_ns = 0;
-    uint64_t used_at_arm_ns = 0;  // processor_ns() of the process
-    uint64_t told_denied = 0;     // system calls (denied.h)
+    uint64_t computed_at_arm_ns = 0;
+    uint64_t told_denied = 0;  // system calls (denied.h)
     size_t unraised = 0;
     DebugList debug_list;
     size_t shown = 0;  // OwnAreas that it shows

@@ -66,12 +66,25 @@ Status ProcessTarget::do_text_work(bool if_awaited) {
   return ok_status();
 }
 
+namespace {
+
+constexpr uint64_t kPollNs = 50'000'000;
+
+}  // namespace
+
+// Most of a session's further processes end before there is anything to see to.
+void ProcessTarget::poll_later() {
+  constexpr uint64_t kShowFurtherNs = 10 * kPollNs;
+  watch_.next_ns = now_ns() + kPollNs;
+  watch_.show_next_ns = input_.number == 0 ? watch_.next_ns : now_ns() + kShowFurtherNs;
+}
+
 void ProcessTarget::poll() {
-  constexpr uint64_t kIntervalNs = 50'000'000, kAfterFailureNs = 2'000'000'000;
+  constexpr uint64_t kAfterFailureNs = 2'000'000'000;
   if (sets_.empty() || !Stopped::let_go_of_late() || now_ns() < watch_.next_ns) return;
+  watch_.next_ns = now_ns() + kPollNs;
+  if (has_ended()) return;
   let_go_of_own_tracee(process_.pid);
-  const bool runs_long = watch_.next_ns != 0;
-  watch_.next_ns = now_ns() + kIntervalNs;
   warn_of_denied();
   if (words().tracee() != 0) clear_tracee();
   if (first().small_stack() != 0) return withdraw_traps();
@@ -80,7 +93,7 @@ void ProcessTarget::poll() {
   lead_calls();
   // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
   if (!do_text_work(false).ok()) watch_.next_ns = now_ns() + kAfterFailureNs;
-  if (runs_long) show_code();
+  show_code();
 }
 
 void ProcessTarget::warn_of_denied() {
@@ -138,6 +151,13 @@ void ProcessTarget::cool(Installation& installation) {
   if (!cooled.ok()) report_undone(cooled.error().message);
 }
 
+// A further process is a compiler's driver, mostly, whose children have executed other programs.
+uint64_t ProcessTarget::computed_ns() const {
+  constexpr uint64_t kShare = 10;
+  const uint64_t children = ended_children_ns(process_.pid);
+  return processor_ns(process_.pid) + (input_.number == 0 ? children : children / kShare);
+}
+
 // How long a process must have computed before its calls are worth a search. A program that waits
 // most of its time, and a server whose children do, would stand once more for nothing. A further
 // process is one of many, mostly: the search may cost a twentieth of what it has computed.
@@ -152,7 +172,7 @@ uint64_t ProcessTarget::worth_leading_ns() const {
 }
 
 void ProcessTarget::lead_calls() {
-  if (processor_ns(process_.pid) < watch_.used_at_arm_ns + worth_leading_ns()) return;
+  if (computed_ns() < watch_.computed_at_arm_ns + worth_leading_ns()) return;
   std::vector<Installation*> all;
   for (ProbeSet& set : sets_) all.push_back(&set.installation);
   // One after the other: each reads whole objects, beside a target that computes.

@@ -44,7 +44,8 @@ TracedProcess::TracedProcess(Launched launched)
 
 Result<TracedProcess> TracedProcess::executed(Launched launched) {
   TracedProcess process(std::move(launched));
-  DJ_TRY(process.modules, mapped_modules(process.pid));
+  DJ_TRY(const std::vector<Mapping> maps, process.stopped->maps());
+  process.modules = modules_among(process.pid, maps);
   return process;
 }
 
