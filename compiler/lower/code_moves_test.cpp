@@ -10,6 +10,7 @@
 namespace dj {
 namespace {
 
+constexpr uint64_t kPage = 4096;
 constexpr const char* kScript = R"(
 global a, s, n
 probe func("f") { a[$a, "k"] += $b; s <<< $a; n++; printf("%d %s %d\n", $a, "text", n / $b) }
@@ -55,6 +56,16 @@ TEST(CodeMoves, CopyIsWhatLinkMakes) {
   constexpr uint64_t kBase = 0x7f1230000000;
   for (const uint64_t to : {0x7f1230001000, 0x7f0000000000, 0x555555554000})
     EXPECT_TRUE(copies_are_as_linked(session, kBase, to)) << std::hex << to;
+}
+
+// Processes share the pages in front of the first number that moves (runtime/memory/shared_code.h).
+TEST(CodeMoves, LieInTheLastPages) {
+  const TestSession session(kScript);
+  const Linked linked = link_at(session, 0x7f1230000000).linked;
+  ASSERT_TRUE(linked.moves.has_value());
+  ASSERT_FALSE(linked.moves->empty());
+  const uint64_t first = std::ranges::min(*linked.moves, {}, &CodeMove::offset).offset;
+  EXPECT_GT(first + 2 * kPage, linked.bytes_used);
 }
 
 // A distance of four bytes to something that stays.

@@ -72,8 +72,8 @@ Status SessionMemory::create_in(RemoteCall& call, const MemoryRequest& request, 
   if (maps.are_old()) DJ_TRY_DO(maps.read(call.stopped()));  // the call's scratch is there now
   const uint64_t heap = heap_begin(call.stopped().pid());
   DJ_TRY(const std::vector<uint64_t> bases, choose_places(maps, heap, request));
-  stubs_at_ = bases.size() * area_bytes_;
-  DJ_TRY_DO(make_files(stubs_at_ + stub_bytes(), page_up(request.journal_bytes)));
+  stubs_.at = bases.size() * area_bytes_;
+  DJ_TRY_DO(make_files(stubs_.at + stub_bytes(), page_up(request.journal_bytes)));
   std::vector<const SharedFile*> files = {&constants_, &shared_data(), &code_, &journal_};
   if (shared_code_.file != nullptr) files.push_back(shared_code_.file);
   DJ_TRY(TargetMaps there, TargetMaps::begin(call, files));
@@ -105,15 +105,16 @@ Result<std::vector<uint64_t>> SessionMemory::choose_places(const KnownMaps& maps
   }
   if (request.choose_stubs) {
     constexpr size_t kOthers = 5;  // the arena's two, private memory's two, journal
-    stubs_ = request.choose_stubs(free_ranges(maps.all(), taken, heap_begin),
-                                  mappings_left(maps.all().size() + bases.size() + kOthers), areas);
+    stubs_.pages =
+        request.choose_stubs(free_ranges(maps.all(), taken, heap_begin),
+                             mappings_left(maps.all().size() + bases.size() + kOthers), areas);
   }
   return bases;
 }
 
 uint64_t SessionMemory::stub_bytes() const {
   uint64_t bytes = 0;
-  for (const auto& [range, at] : stubs_) {
+  for (const auto& [range, at] : stubs_.pages) {
     bytes = std::max(bytes, at + range.end - range.begin);
   }
   return bytes;
@@ -170,10 +171,10 @@ Status SessionMemory::map_areas(TargetMaps& maps, const std::vector<uint64_t>& b
     code_areas_.add_area(served_[i], base, view, shared);
   }
   std::optional<Awake> awake;
-  if (stubs_.size() > kManyMappings) awake.emplace();
-  for (const StubPages& pages : stubs_)
-    DJ_TRY_DO(map_code(pages.range, code_, stubs_at_ + pages.at));
-  if (!stubs_.empty()) code_areas_.set_stubs(stubs_, code_.view().subspan(stubs_at_));
+  if (stubs_.pages.size() > kManyMappings) awake.emplace();
+  for (const StubPages& pages : stubs_.pages)
+    DJ_TRY_DO(map_code(pages.range, code_, stubs_.at + pages.at));
+  if (!stubs_.pages.empty()) code_areas_.set_stubs(stubs_.pages, code_.view().subspan(stubs_.at));
   return ok_status();
 }
 
@@ -238,8 +239,7 @@ SessionMemory::SessionMemory(SessionMemory&& other) noexcept
       private_mapped_(std::exchange(other.private_mapped_, false)),
       code_areas_(std::move(other.code_areas_)),
       served_(std::move(other.served_)),
-      stubs_(std::move(other.stubs_)),
-      stubs_at_(other.stubs_at_) {}
+      stubs_(std::move(other.stubs_)) {}
 
 SessionMemory::~SessionMemory() {
   if (private_mapped_) {

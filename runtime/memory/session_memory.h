@@ -93,8 +93,10 @@ class SessionMemory {
   bool private_mapped_ = false;
   CodeAreas code_areas_;              // until take_code()
   std::vector<AddressRange> served_;  // by code area: span of its modules
-  std::vector<StubPages> stubs_;      // ascending
-  uint64_t stubs_at_ = 0;             // in the file of code
+  struct Stubs {
+    std::vector<StubPages> pages;  // ascending
+    uint64_t at = 0;               // in the file of code
+  } stubs_;
 };
 
 // Returns how many more mappings djtap may make in a process that has `count`: half of what the

@@ -7,8 +7,10 @@
 #include <sys/syscall.h>
 
 #include <cerrno>
+#include <map>
 
 #include "runtime/process/process.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/victim.h"
 #include "runtime/text/journal.h"
 
@@ -31,14 +33,18 @@ struct Shared : ::testing::Test {
     stopped.emplace(made.take());
   }
   // With one code area near the program.
-  void create(uint64_t constants) {
+  void create(uint64_t constants, uint64_t area_bytes = kPage) {
     const std::vector<Mapping> maps = read_maps(victim.pid()).value();
     base = choose_arena_base(maps, read_maps(0).value(), heap_begin(victim.pid()),
                              kArena + abi::private_bytes(kPage))
                .value();
     Result<SessionMemory> made = SessionMemory::create(
         *stopped, {base, constants, kArena, kPage},
-        {{{maps.front().begin, maps.front().end}}, kPage, sizeof(JournalHeader)});
+        {{{maps.front().begin, maps.front().end}},
+         area_bytes,
+         sizeof(JournalHeader),
+         {},
+         shared_code});
     ASSERT_TRUE(made.ok()) << made.error().message;
     memory.emplace(made.take());
     code = memory->take_code();
@@ -64,6 +70,7 @@ struct Shared : ::testing::Test {
   std::optional<Stopped> stopped;
   std::optional<SessionMemory> memory;
   CodeAreas code;
+  SharedCode shared_code;
   uint64_t base = 0;
 };
 
@@ -97,6 +104,29 @@ TEST_F(Shared, NobodyMakesWritableWhatIsOnlyRead) {
     EXPECT_EQ(call(SYS_mprotect, {address, kPage, PROT_READ | PROT_WRITE}), -EACCES);
     EXPECT_EQ(call(SYS_madvise, {address, kPage, MADV_REMOVE}), -EACCES);
   }
+}
+
+// Two pages of code of its own behind one that others have, too.
+TEST_F(Shared, CodeOfOthersIsAtTheBeginOfAnArea) {
+  const SharedFile code_of_all =
+      SharedFile::make(std::string(kMemoryName) + "-all", kPage, SharedFile::Use::Read).take();
+  code_of_all.view()[7] = 42;
+  shared_code = {&code_of_all, kPage};
+  create(kConstants, 3 * kPage);
+  CodeArea& area = code.area(0);
+  EXPECT_EQ(code.shared_bytes(), kPage);
+  EXPECT_EQ(at(area.base()).inode, code_of_all.inode());
+  EXPECT_TRUE(at(area.base()).exec && !at(area.base()).write);
+  EXPECT_NE(at(area.base() + kPage).inode, code_of_all.inode());
+  EXPECT_EQ(at(area.base() + kPage).end, area.end());
+  area.view(area.base() + kPage, 1)[0] = 43;
+  for (const auto& [offset, value] : std::map<uint64_t, uint8_t>{{7, 42}, {kPage, 43}}) {
+    uint8_t seen[1] = {};
+    EXPECT_EQ(area.view(area.base() + offset, 1)[0], value);
+    ASSERT_TRUE(stopped->read(area.base() + offset, seen).ok());
+    EXPECT_EQ(seen[0], value);
+  }
+  EXPECT_EQ(call(SYS_mprotect, {area.base(), kPage, PROT_READ | PROT_WRITE}), -EACCES);
 }
 
 TEST_F(Shared, NoDescriptorOfItStays) {

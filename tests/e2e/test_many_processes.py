@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """-p with several processes: one session, one set of globals, each process counted exactly; and what goes wrong in one is its alone."""
+import pathlib
 import re
 import signal
 import socket
@@ -56,6 +57,32 @@ def test_processes_of_one_program(target, attach_all):
         each.finish()
     result, counts = told(tracer)  # the end of the last one is that of the session
     assert counts == {each.pid: 100 * (i + 1) for i, each in enumerate(targets)} and result.globals["n"] == 600, result
+
+
+def session_mappings(pid):
+    """The inodes of a process's mappings of sessions' files, by the file's name."""
+    lines = [line.split() for line in pathlib.Path(f"/proc/{pid}/maps").read_text().splitlines()]
+    return {(words[5].removeprefix("/memfd:"), words[1]): words[4] for words in lines if len(words) > 5 and words[5].startswith("/memfd:djtap")}
+
+
+def test_further_processes_share_their_handlers(target, attach_all):
+    """Their code is in memory once, and goes with all else, also when djtap was killed."""
+    targets = [target() for _ in range(4)]
+    tracer = attach_all(COUNTING, *(each.pid for each in targets))
+    mapped = [session_mappings(each.pid) for each in targets]
+    handlers = [each.get(("djtap-handlers", "r-xs")) for each in mapped]
+    assert handlers[0] is None and handlers[1] is not None and len(set(handlers[1:])) == 1, mapped
+    assert len({each[("djtap-code", "r-xs")] for each in mapped}) == 4, mapped
+    targets[1].call(10)
+    tracer.signal(signal.SIGKILL)
+    tracer.finish()
+    cleaned = run.run(["clean", *(str(each.pid) for each in targets)])
+    assert cleaned.returncode == 0, cleaned
+    assert [session_mappings(each.pid) for each in targets] == [{}] * 4, cleaned
+    for each in targets:
+        each.call(10)
+        each.tell("quit")
+        each.finish()
 
 
 def test_a_number_means_one_of_them(target, attach_all):
