@@ -357,13 +357,13 @@ pid_t living_thread(pid_t pid) {
 AuxiliaryVector::AuxiliaryVector(pid_t pid) {
   std::string text;
   if (!read_process_file(pid, ProcessFile::Auxiliary, text)) return;
-  values_.resize(text.size() / sizeof values_.front());
-  memcpy(values_.data(), text.data(), values_.size() * sizeof values_.front());
+  entries_.resize(text.size() / sizeof(Entry));
+  memcpy(entries_.data(), text.data(), entries_.size() * sizeof(Entry));
 }
 
 uint64_t AuxiliaryVector::operator[](uint64_t key) const {
-  const auto found = std::ranges::find(values_, key, &Value::first);
-  return found != values_.end() ? found->second : 0;
+  const auto found = std::ranges::find(entries_, key, &Entry::key);
+  return found != entries_.end() ? found->value : 0;
 }
 
 uint64_t auxiliary(pid_t pid, uint64_t key) { return AuxiliaryVector(pid)[key]; }

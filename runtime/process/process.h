@@ -9,7 +9,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "compiler/base/result.h"
@@ -82,8 +81,10 @@ class AuxiliaryVector {
   uint64_t operator[](uint64_t key) const;  // AT_BASE ..; 0: absent
 
  private:
-  using Value = std::pair<uint64_t, uint64_t>;
-  std::vector<Value> values_;
+  struct Entry {
+    uint64_t key, value;
+  };
+  std::vector<Entry> entries_;
 };
 // The same of one key.
 uint64_t auxiliary(pid_t pid, uint64_t key);
