@@ -20,6 +20,7 @@
 #include "runtime/run/editor.h"
 #include "runtime/run/expand.h"
 #include "runtime/run/find_places.h"
+#include "runtime/run/first_process.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/header_types.h"
 #include "runtime/run/interactive.h"
@@ -277,6 +278,7 @@ int run(const Options& options) {
 // What else is thrown is a mistake in djtap, which ends it.
 // NOLINTNEXTLINE(bugprone-exception-escape)
 int main(int argc, char** argv) {
+  dj::leave_first_process();
   dj::begin_huge_heap();
   dj::fill_standard_descriptors();
   int exit_code = 0;
