@@ -60,7 +60,7 @@ constexpr agent::Timespec kRound = {0, 100'000'000};
 constexpr int kRounds = 50;
 
 bool is_answered() {
-  return abi::load(&agent::words().exec.nobody) == 0 && !agent::controller_is_gone();
+  return abi::load(&agent::words().exec.is_over) == 0 && !agent::controller_is_gone();
 }
 
 abi::ExecWish* take_free_wish() {
@@ -108,7 +108,7 @@ void miss() {
 }  // namespace
 
 abi::ExecWish* agent::await_follower(uint64_t path, int64_t folder, abi::ExecState state) {
-  const bool follows = arena()->follows_execs != 0 && abi::load(&words().exec.nobody) == 0;
+  const bool follows = arena()->follows_execs != 0 && abi::load(&words().exec.is_over) == 0;
   if (!follows || is_denied(kSysFutex)) return nullptr;
   abi::ExecWish* wish = free_wish();
   if (wish == nullptr) return miss(), nullptr;

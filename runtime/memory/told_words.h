@@ -75,7 +75,7 @@ class ToldWords {
   }
   // From here on no thread waits.
   void follow_no_execs() const {
-    arena_.store<uint32_t>(exec() + offsetof(abi::ExecTalk, nobody), 1);
+    arena_.store<uint32_t>(exec() + offsetof(abi::ExecTalk, is_over), 1);
   }
 
   // Forgets that wish; a process that still waits says it again.

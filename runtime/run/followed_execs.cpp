@@ -97,6 +97,14 @@ void FollowedExecs::warn_of_refused(const std::string& program, const std::strin
                  fmt::format("{} is executed without probes: {}", printable(program), why));
 }
 
+void FollowedExecs::warn_of_missed(uint64_t programs) {
+  if (programs == 0) return;
+  report_warning(
+      "DJ5915",
+      fmt::format("{} executed without probes: djtap was too busy to follow in time",
+                  programs == 1 ? "1 program is" : counted(programs, "program") + " are"));
+}
+
 void FollowedExecs::follow(uint32_t number, const abi::ExecWish& wish) {
   const bool stays = wish.state == abi::kExecAsks;
   const abi::ExecState go = stays ? abi::kExecGoes : abi::kExecFree;
@@ -144,11 +152,6 @@ void FollowedExecs::look_at_gate() {
                       traced.error().message);
   }
   warn_of_missed(gate->take_missed());
-}
-
-void FollowedExecs::warn_of_missed(uint64_t programs) {
-  if (programs > 0)
-    warn_of_refused(counted(programs, "program"), "djtap was too busy to follow in time");
 }
 
 Status FollowedExecs::trace(int tid) {

@@ -25,9 +25,9 @@ struct ExecWish {
   int64_t folder;  // descriptor that the path is relative to; AT_FDCWD
 };
 struct ExecTalk {
-  uint32_t events;  // a futex: how often a thread has said something
-  uint32_t nobody;  // 1: djtap answers no more; by djtap
-  uint64_t missed;  // programs whose threads have not waited longer
+  uint32_t events;   // a futex: how often a thread has said something
+  uint32_t is_over;  // 1: djtap answers no more; by djtap
+  uint64_t missed;   // programs whose threads have not waited longer
   ExecWish wishes[kExecWishes];
 };
 
