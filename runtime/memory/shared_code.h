@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// SharedCode is the part of linked code that is the same at every address. All processes and code
-// areas that have the code map the same pages of it: so nobody copies them.
+// SharedCode is the part of linked code that is the same at every address. All further processes
+// and code areas that have the code map the same pages of it.
 #pragma once
 #include <cstdint>
 #include <functional>
@@ -11,9 +11,9 @@
 namespace dj {
 
 struct SharedCode {
-  const SharedFile* file =
-      nullptr;         // null: each code area has a copy. Lives as long as the session
-  uint64_t bytes = 0;  // from the file's begin, and from the area's; whole pages
+  // Null: each code area has a copy. It lives until more code is linked.
+  const SharedFile* file = nullptr;
+  uint64_t bytes = 0;  // from the begin of the file, and of the area; whole pages
 };
 
 // Returns the code for a process with these places.

@@ -154,7 +154,8 @@ Result<ElfFile> known_headers(const TargetFile& file, const std::string& path,
   static thread_local KnownOfFiles<ElfFile> known;
   if (const ElfFile* elf = known.find(version)) return *elf;
   DJ_TRY(ElfFile elf, read_all_headers(file, path));
-  known.add(version, elf);
+  constexpr size_t kMostSegments = 64;  // a target may make files of 65,535
+  if (elf.segments.size() <= kMostSegments) known.add(version, elf);
   return elf;
 }
 
