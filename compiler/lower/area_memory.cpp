@@ -9,6 +9,10 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
+#include <vector>
+
+#include "compiler/lower/llvm_versions.h"
 
 namespace dj::ir {
 namespace {
@@ -70,6 +74,30 @@ void name_frames(jitlink::LinkGraph& graph) {
                          jitlink::Scope::Hidden, false, true);
 }
 
+// The name to which an entry of JITLink's own tables leads; a stub leads to an entry of the GOT.
+std::string target_of(const jitlink::Block& entry) {
+  for (const jitlink::Edge& edge : entry.edges()) {
+    const jitlink::Symbol& target = edge.getTarget();
+    if (target.hasName()) return text_of(target.getName());
+    if (target.isDefined()) return target_of(target.getBlock());
+  }
+  return "";
+}
+
+// JITLink would lay the entries of its tables as their objects happen to lie in djtap's heap: then
+// two links of the same code differed.
+void order_tables(jitlink::LinkGraph& graph) {
+  for (const llvm::StringRef name : {jitlink::x86_64::GOTTableManager::getSectionName(),
+                                     jitlink::x86_64::PLTTableManager::getSectionName()}) {
+    jitlink::Section* table = graph.findSectionByName(name);
+    if (table == nullptr) continue;
+    std::vector<jitlink::Block*> entries(table->blocks().begin(), table->blocks().end());
+    std::ranges::sort(entries, {}, [](const jitlink::Block* entry) { return target_of(*entry); });
+    uint64_t place = 0;
+    for (jitlink::Block* entry : entries) entry->setAddress(llvm::orc::ExecutorAddr(place++));
+  }
+}
+
 }  // namespace
 
 llvm::Error AreaMemory::place(jitlink::LinkGraph& graph) {
@@ -81,6 +109,7 @@ llvm::Error AreaMemory::place(jitlink::LinkGraph& graph) {
                                                 : section.getMemProt() & ~kWrite);
   }
   name_frames(graph);
+  order_tables(graph);
   jitlink::BasicLayout layout(graph);
   for (auto& [group, segment] : layout.segments()) {
     const uint64_t bytes = segment.ContentSize + segment.ZeroFillSize;
