@@ -64,7 +64,8 @@ void map_some(pid_t pid, bool with_private) {
   if (with_private) {
     ASSERT_TRUE(there.map_private("private", {base + kData, base + kData + kPrivate}, {}).ok());
   }
-  ASSERT_TRUE(there.end(ok_status()).ok());
+  ASSERT_TRUE(there.run(ok_status()).ok());
+  ASSERT_TRUE(there.end().ok());
   ASSERT_TRUE(call.give_back().ok());
 }
 

@@ -54,6 +54,7 @@ class Installation {
   void copy_ahead(pid_t pid, DetourPlan& plan, bool stands);
   void pause_copies();  // between that and ready()
   void go_on_with_copies();
+  bool copies_ahead() const { return ahead_.copying != nullptr; }
 
   // Takes the detours, which build_detours() has built in the code areas of `memory` from the plan
   // of prepare(), and fills the trap table. Sites that trap and find no room there become Skipped.

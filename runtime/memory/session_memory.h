@@ -7,6 +7,7 @@
 // (clean/leftovers.h).
 #pragma once
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <utility>
 #include <vector>
@@ -42,7 +43,8 @@ class SessionMemory {
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
                                       const MemoryRequest& request);
   // The same for one more process of the session whose `data` these are: it gets constants of its
-  // own, of which djtap has its view elsewhere.
+  // own, of which djtap has its view elsewhere. A program that has not run may make its mappings
+  // while djtap fills what it sees of them, until settle(): meanwhile leave its threads alone.
   static Result<SessionMemory> join(Stopped& stopped, const ArenaPlace& arena,
                                     const MemoryRequest& request, const SharedFile& data);
   // Maps more memory for a session that has its arena at `arena_base`: code areas, stubs and a
@@ -54,49 +56,62 @@ class SessionMemory {
   SessionMemory& operator=(SessionMemory&&) = delete;
   ~SessionMemory();
 
+  // Waits until the mappings are there. Fails as join() does, and where they were made does
+  // nothing.
+  Status settle();
+
   std::span<uint8_t> arena() const;
-  std::span<uint8_t> journal() const { return journal_.view(); }  // djtap's view
+  std::span<uint8_t> journal() const { return files_->journal.view(); }  // djtap's view
   // Address of the ThreadTable, the same in both.
   uint64_t threads() const { return place_.threads(); }
   // Address of djtap's view of the constants.
   uint64_t constants() const {
-    return joined_ == nullptr ? place_.base : reinterpret_cast<uint64_t>(constants_.view().data());
+    return joined_ == nullptr ? place_.base
+                              : reinterpret_cast<uint64_t>(files_->constants.view().data());
   }
-  const SharedFile& data() const { return data_; }
+  const SharedFile& data() const { return files_->data; }
   // Gives away the code areas and stubs that it has mapped; call it once. Their bytes are there as
   // long as this object.
   CodeAreas take_code() { return std::move(code_areas_); }
   // Inode of the journal, which every process has that has some of the memory.
-  uint64_t inode() const { return journal_.inode(); }
+  uint64_t inode() const { return files_->journal.inode(); }
 
  private:
-  SessionMemory() = default;
+  SessionMemory();
+  struct Making;
   static Result<SessionMemory> create(Stopped& stopped, const ArenaPlace& arena,
-                                      const MemoryRequest& request, KnownMaps& maps,
-                                      const SharedFile* joined);
-  const SharedFile& shared_data() const { return joined_ != nullptr ? *joined_ : data_; }
-  Status create_in(RemoteCall& call, const MemoryRequest& request, KnownMaps& maps);
-  Result<std::vector<uint64_t>> choose_places(const KnownMaps& maps, uint64_t heap_begin,
-                                              const MemoryRequest& request);
+                                      const MemoryRequest& request, KnownMaps& maps);
+  static Result<SessionMemory> begin(Stopped& stopped, const ArenaPlace& arena,
+                                     const MemoryRequest& request, KnownMaps& maps,
+                                     const SharedFile* joined);
+  const SharedFile& shared_data() const { return joined_ != nullptr ? *joined_ : files_->data; }
+  Status begin_making(RemoteCall borrowed, const MemoryRequest& request, KnownMaps& maps);
+  // Returns where the mappings are; nothing if they were made before.
+  Result<std::vector<AddressRange>> end_making();
+  Result<std::vector<AreaPlace>> choose_places(const KnownMaps& maps, uint64_t heap,
+                                               const MemoryRequest& request);
   Status make_files(uint64_t code_bytes, uint64_t journal_bytes);
   uint64_t stub_bytes() const;  // of the file
-  Status map_all(TargetMaps& maps, const std::vector<uint64_t>& area_bases);
+  Status map_all(TargetMaps& maps, const std::vector<AreaPlace>& areas);
   Status map_arena(TargetMaps& maps);
-  Status map_areas(TargetMaps& maps, const std::vector<uint64_t>& bases);
+  Status map_areas(TargetMaps& maps, const std::vector<AreaPlace>& areas);
   Status map_private_memory(TargetMaps& maps);
   Status finish(RemoteCall& call);
   ArenaPlace place_;
   uint64_t area_bytes_ = 0;
-  SharedFile constants_, data_, code_, journal_;
+  struct Files {
+    SharedFile constants, data, code, journal;
+  };
+  std::unique_ptr<Files> files_ = std::make_unique<Files>();  // Making has their addresses
   const SharedFile* joined_ = nullptr;  // the data, where another object has made them
   SharedCode shared_code_;
   bool private_mapped_ = false;
-  CodeAreas code_areas_;              // until take_code()
-  std::vector<AddressRange> served_;  // by code area: span of its modules
+  CodeAreas code_areas_;  // until take_code()
   struct Stubs {
     std::vector<StubPages> pages;  // ascending
     uint64_t at = 0;               // in the file of code
   } stubs_;
+  std::unique_ptr<Making> making_;  // null: the mappings are there
 };
 
 // Returns how many more mappings djtap may make in a process that has `count`: half of what the

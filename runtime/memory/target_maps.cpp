@@ -112,9 +112,7 @@ Result<bool> TargetMaps::is_room() const {
   });
 }
 
-// False: something is not there, and now nothing is. The kernel does not tell what it has answered:
-// the target may be allowed fewer mappings, or may not look at djtap.
-Result<bool> TargetMaps::make_chained() {
+Result<bool> TargetMaps::begin_chain() {
   constexpr auto kNoFolder = static_cast<uint64_t>(AT_FDCWD);
   std::vector<ChainedCall> calls;
   std::string names;
@@ -141,7 +139,14 @@ Result<bool> TargetMaps::make_chained() {
   if (names.size() > RestoreFrame::kScratchBytes) return false;
   DJ_TRY_DO(
       call_.stopped().write(page, {reinterpret_cast<const uint8_t*>(names.data()), names.size()}));
-  DJ_TRY_DO(call_.chain(calls));
+  DJ_TRY_DO(call_.begin_chain(calls));
+  return true;
+}
+
+// False: something is not there, and now nothing is. The kernel does not tell what it has answered:
+// the target may be allowed fewer mappings, or may not look at djtap.
+Result<bool> TargetMaps::end_chain() {
+  DJ_TRY_DO(call_.end_chain());
   std::vector<Piece> made = pieces_;
   const Status checked = check(made);
   if (!checked.ok()) DJ_TRY_DO(unmap(made));
@@ -208,11 +213,19 @@ Status TargetMaps::unmap(const std::vector<Piece>& pieces) {
   return ok_status();
 }
 
-Status TargetMaps::end(const Status& mapped) {
-  if (is_chained_ && !mapped.ok()) return mapped;  // nothing is there
-  Status done = mapped;
+Result<bool> TargetMaps::run(const Status& mapped) {
+  mapped_ = mapped;
+  if (!is_chained_) return false;
+  if (!mapped.ok()) return mapped.error();
+  DJ_TRY(is_chained_, begin_chain());
+  if (!is_chained_) mapped_ = make_all();
+  return is_chained_;
+}
+
+Status TargetMaps::end() {
+  Status done = mapped_;
   if (is_chained_) {
-    DJ_TRY(const bool made, make_chained());
+    DJ_TRY(const bool made, end_chain());
     if (made) return ok_status();
     done = make_all();
   }

@@ -16,21 +16,24 @@ namespace dj {
 
 class TargetMaps {
  public:
-  // Gives the target descriptors of these files, at the latest in end(), except those of no bytes.
+  // Gives the target descriptors of these files, at the latest in run(), except those of no bytes.
   // The files outlive this object.
   static Result<TargetMaps> begin(RemoteCall& call, std::span<const SharedFile* const> files);
-  // Maps a part of one of the files, at the latest in end(). range.begin 0: the kernel chooses the
-  // address. protection: as of mmap(). `what`: names the mapping in an Error, and outlives this
-  // object.
+  // Maps a part of one of the files, at the latest in end(), which comes behind run(). range.begin
+  // 0: the kernel chooses the address. protection: as of mmap(). `what`: names the mapping in an
+  // Error, and outlives this object.
   Status map(const char* what, const AddressRange& range, int protection, const SharedFile& file,
              uint64_t offset);
   // The same with zero memory that no other process shares, to read and write. Forked children find
   // the bytes of `wiped`, which may be empty, zero again.
   Status map_private(const char* what, const AddressRange& range, const AddressRange& wiped);
+  // Begins with what is still to be made. True: the target makes it now, until end(). An error: the
+  // target has nothing of it. mapped: what map() has returned.
+  Result<bool> run(const Status& mapped);
   // Makes what is still to be made, and closes the descriptors in the target. Unmaps the mappings,
-  // too, if `mapped` is an error or a mapping is not there as it was made: another process may have
-  // put other files in their places. Returns the first error.
-  Status end(const Status& mapped);
+  // too, if `mapped` was an error or a mapping is not there as it was made: another process may
+  // have put other files in their places. Returns the first error.
+  Status end();
   // The ranges of the mappings.
   std::vector<AddressRange> ranges() const;
 
@@ -53,7 +56,8 @@ class TargetMaps {
   Status wipe(const Piece& piece);
   Status make_all();
   Result<bool> is_room() const;
-  Result<bool> make_chained();
+  Result<bool> begin_chain();
+  Result<bool> end_chain();
   RemoteMapping mapping_of(const Piece& piece) const;
   Status check(std::vector<Piece>& pieces) const;
   Status unmap(const std::vector<Piece>& pieces);
@@ -61,7 +65,8 @@ class TargetMaps {
   std::vector<File> files_;
   std::vector<uint64_t> sockets_;  // numbers of descriptors, too
   std::vector<Piece> pieces_;
-  bool is_chained_ = false;  // end() makes all
+  bool is_chained_ = false;  // run() and end() make all
+  Status mapped_ = ok_status();
 };
 
 }  // namespace dj

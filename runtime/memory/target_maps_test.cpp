@@ -36,7 +36,8 @@ TEST(TargetMaps, MemoryOfTheProgramStaysWhereDjtapWantsItsOwn) {
     TargetMaps maps = TargetMaps::begin(call, files).take();
     ASSERT_TRUE(maps.map("file", {kOther, kOther + kPage}, PROT_READ, file, 0).ok());
     ASSERT_TRUE(maps.map_private("private", {begin, kAt + 4 * kPage}, {}).ok());
-    EXPECT_FALSE(maps.end(ok_status()).ok());
+    EXPECT_TRUE(maps.run(ok_status()).ok());
+    EXPECT_FALSE(maps.end().ok());
     EXPECT_TRUE(is_mapped(launched.pid, kAt + kPage));
     EXPECT_FALSE(is_mapped(launched.pid, kAt));
     EXPECT_FALSE(is_mapped(launched.pid, kOther));

@@ -153,7 +153,8 @@ RemoteCall::RemoteCall(RemoteCall&& other) noexcept
       home_(std::move(other.home_)),
       scratch_(other.scratch_),
       maps_scratch_(other.maps_scratch_),
-      locks_memory_(other.locks_memory_) {}
+      locks_memory_(other.locks_memory_),
+      is_in_chain_(std::exchange(other.is_in_chain_, false)) {}
 
 RemoteCall::~RemoteCall() { static_cast<void>(give_back().ok()); }
 
@@ -192,37 +193,54 @@ bool RemoteCall::can_chain() const {
   return home_.has_value() && stopped_->is_fresh() && !stopped_->is_confined(tid_);
 }
 
+namespace {
+
+constexpr int kChainSignal = SIGURG;
+
+}  // namespace
+
+Status RemoteCall::chain(const std::vector<ChainedCall>& calls) {
+  DJ_TRY_DO(begin_chain(calls));
+  return end_chain();
+}
+
 // The last call sends the thread a signal that the kernel drops where no handler catches it, and
 // none does before the program has run. A tracer sees it all the same.
-Status RemoteCall::chain(const std::vector<ChainedCall>& calls) {
-  constexpr int kSignal = SIGURG;
+Status RemoteCall::begin_chain(const std::vector<ChainedCall>& calls) {
   const auto own = static_cast<uint64_t>(own_number(stopped_->pid()));
   std::optional<user_regs_struct> first;
   if (can_chain() && own != 0) {
     std::vector<ChainedCall> with_end = calls;
-    with_end.push_back({SYS_tgkill, {own, own, kSignal}});
-    const uint64_t mask = ~(uint64_t{1} << (kSignal - 1));
+    with_end.push_back({SYS_tgkill, {own, own, kChainSignal}});
+    const uint64_t mask = ~(uint64_t{1} << (kChainSignal - 1));
     first = home_->add_calls(*stopped_, borrowed_, with_end, mask);
   }
   if (first) {
     DJ_TRY_DO(stopped_->set_registers(tid_, *first));
-    return run_to_chains_end(kSignal);
+    DJ_TRY_DO(run_on());
+    is_in_chain_ = true;
+    return ok_status();
   }
   for (const auto& [number, a] : calls)
     DJ_TRY_DO(syscall(number, {a[0], a[1], a[2], a[3], a[4], a[5]}));
   return ok_status();
 }
 
-Status RemoteCall::run_to_chains_end(int signal) {
+Status RemoteCall::run_on() {
+  if (trace(PTRACE_CONT, tid_, 0, nullptr) == 0) return ok_status();
+  return os_error("cannot run thread " + std::to_string(tid_));
+}
+
+Status RemoteCall::end_chain() {
   constexpr int kMostStops = 64;
+  if (!std::exchange(is_in_chain_, false)) return ok_status();
   for (int round = 0; round < kMostStops; round++) {
-    if (trace(PTRACE_CONT, tid_, 0, nullptr) != 0)
-      return os_error("cannot run thread " + std::to_string(tid_));
+    if (round > 0) DJ_TRY_DO(run_on());
     int status = 0;
     DJ_TRY_DO(stopped_->wait_stop(tid_, &status));
     DJ_TRY(const user_regs_struct regs, stopped_->registers(tid_));
     const bool is_at_end = regs.rip == borrowed_.rip + kSyscallBytes && regs.rsp == home_->frame();
-    if (status >> 8 != signal || !is_at_end) continue;
+    if (status >> 8 != kChainSignal || !is_at_end) continue;
     stopped_->forget_signal(tid_);
     return ok_status();
   }
@@ -272,6 +290,7 @@ bool RemoteCall::locks_memory() {
 }
 
 Status RemoteCall::give_back() {
+  if (stopped_ != nullptr) DJ_TRY_DO(end_chain());
   Stopped* stopped = std::exchange(stopped_, nullptr);
   if (stopped == nullptr) {
     return ok_status();
@@ -286,8 +305,8 @@ Status RemoteCall::give_back() {
   }
   // Restored in the stop in which the thread is, then once round to an event stop: only behind that
   // one does the kernel look whether the interrupted call has to restart. That stop is asked for
-  // first, so that it looks even if djtap dies in between; signals come after it. A program that has
-  // not run and was in no call needs no round.
+  // first, so that it looks even if djtap dies in between; signals come after it. A program that
+  // has not run and was in no call needs no round.
   const bool was_in_call = static_cast<int64_t>(saved_.orig_rax) >= 0;
   const bool goes_round = was_in_call || !stopped->is_fresh();
   DJ_TRY_DO(stopped->set_signal_mask(tid_, saved_mask_));

@@ -45,6 +45,10 @@ class RemoteCall {
   // the program has run or a filter could kill it, chain() makes each call as syscall() does.
   Status chain(const std::vector<ChainedCall>& calls);
   bool can_chain() const;
+  // The same in two steps: djtap may do something else while the thread makes the calls, that needs
+  // neither its registers nor what the calls change.
+  Status begin_chain(const std::vector<ChainedCall>& calls);
+  Status end_chain();
   // Whether some of the target's memory is locked (mlock, mlockall). The first call finds out:
   // there may be hundreds of mappings to make.
   bool locks_memory();
@@ -60,7 +64,7 @@ class RemoteCall {
   RemoteCall() = default;
   Status prepare(Stopped& stopped);
   Status run_to_syscall_stop();
-  Status run_to_chains_end(int signal);
+  Status run_on();
   Status suspend_filter(pid_t pid);
   void resume_filter();
   Error refuse_entry();
@@ -74,6 +78,7 @@ class RemoteCall {
   uint64_t scratch_ = 0;  // 0: none yet
   bool maps_scratch_ = false;
   std::optional<bool> locks_memory_;
+  bool is_in_chain_ = false;
 };
 
 }  // namespace dj

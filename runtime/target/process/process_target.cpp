@@ -163,6 +163,7 @@ Result<CodeAreas> ProcessTarget::map_first(DetourPlan& plan, const Layout& layou
   if (const FindSharedCode find = std::exchange(input_.shared_code, {}))
     request.shared_code = find(threads_.places);
   DJ_TRY(SessionMemory memory, map_memory(layout, request));
+  if (installation.copies_ahead()) DJ_TRY_DO(memory.settle());
   installation.go_on_with_copies();
   sets_.push_back({std::move(memory), std::move(installation)});
   // A running target need not wait while code is linked, unless its loader goes on to new code.
@@ -246,6 +247,7 @@ Status ProcessTarget::arm_first() {
     DJ_TRY(Stopped stopped, stop_target());
     held_.stopped.emplace(std::move(stopped));
   }
+  DJ_TRY_DO(sets_.front().memory.settle());
   DJ_TRY(const uint64_t denied, obey_filters(*held_.stopped));
   Status armed = prepare_threads();
   if (armed.ok()) armed = first().arm(*held_.stopped, denied);
@@ -282,6 +284,7 @@ Status ProcessTarget::raise(const Stopped& stopped, const Detours& detours) {
 void ProcessTarget::abandon() {
   if (sets_.size() > 1) return abandon_dlopened();
   if (sets_.empty() || held_.unstarted.is_waiting()) return;
+  static_cast<void>(sets_.front().memory.settle().ok());
   held_.stopped.reset();
   first().finish(process_.pid);
   static_cast<void>(clear_leftovers(process_.pid).ok());

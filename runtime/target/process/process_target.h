@@ -177,16 +177,17 @@ class ProcessTarget : public Target {
   ProcessInput input_;
   const Layout* layout_ = nullptr;
   abi::Header header_ = {};
-  std::deque<ProbeSet> sets_;  // the first: of the session's begin
-  // Sets of objects that djtap could not probe: a thread may be in their code yet, and own_code
-  // lists it.
-  std::deque<ProbeSet> spent_;
-  // Held: the stopped threads, from map() to arm(); never those of a process that runs meanwhile.
+  // Held: the stopped threads, from map() to arm(), in which the first set's memory may be made;
+  // never those of a process that runs meanwhile.
   struct Held {
     std::optional<Stopped> stopped;
     UnstartedChild unstarted;  // dies before `stopped`
     uint64_t pause_ns = 0;
   } held_;
+  std::deque<ProbeSet> sets_;  // the first: of the session's begin
+  // Sets of objects that djtap could not probe: a thread may be in their code yet, and own_code
+  // lists it.
+  std::deque<ProbeSet> spent_;
   struct Objects {
     std::vector<MappedModule> known;
     ModuleWatch watch;
