@@ -136,9 +136,10 @@ Result<std::vector<AreaPlace>> SessionMemory::choose_places(const KnownMaps& map
   }
   if (request.choose_stubs) {
     constexpr size_t kOthers = 5;  // the arena's two, private memory's two, journal
-    stubs_.pages =
-        request.choose_stubs(free_ranges(maps.all(), taken, heap),
-                             mappings_left(maps.all().size() + places.size() + kOthers), areas);
+    const size_t by_area = shared_code_.bytes > 0 ? 2 : 1;
+    stubs_.pages = request.choose_stubs(
+        free_ranges(maps.all(), taken, heap),
+        mappings_left(maps.all().size() + by_area * places.size() + kOthers), areas);
   }
   return places;
 }
