@@ -175,7 +175,8 @@ Stopped::Stopped(Stopped&& other) noexcept
       is_fresh_(other.is_fresh_),
       threads_(std::exchange(other.threads_, {})),
       begin_ns_(other.begin_ns_),
-      paused_ns_(other.paused_ns_) {}
+      paused_ns_(other.paused_ns_),
+      maps_(std::move(other.maps_)) {}
 
 Stopped::~Stopped() { release(); }
 
