@@ -31,11 +31,6 @@ namespace {
 constexpr uint64_t kMostCopied = uint64_t{2} << 30;  // bytes of all copies in one run
 constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW;
 
-FileVersion version_in(const struct stat& info) {
-  return {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), info.st_mtim.tv_sec,
-          info.st_mtim.tv_nsec};
-}
-
 // A file system of a program can give any owner, and take bytes back.
 bool is_of_a_program(int fd) {
   constexpr long kFuse = 0x65735546;
@@ -70,7 +65,8 @@ int sealed_copy(int from, uint64_t size) {
 }
 
 // Descriptors are held for the whole session: a target may have more objects than the soft limit.
-// Whether djtap has enough others left beside `fd`; the kernel gives the lowest number that is free.
+// Whether djtap has enough others left beside `fd`; the kernel gives the lowest number that is
+// free.
 bool leaves_others(int fd) {
   constexpr rlim_t kOthers = 256;
   const auto is_within = [&](rlim_t limit) {
@@ -141,6 +137,11 @@ struct TargetFile::Content {
     if (copy >= 0) close(copy);
   }
 };
+
+FileVersion version_in(const struct stat& info) {
+  return {info.st_dev, info.st_ino, static_cast<uint64_t>(info.st_size), info.st_mtim.tv_sec,
+          info.st_mtim.tv_nsec};
+}
 
 TargetFile::TargetFile(int fd) : fd_(fd) {
   struct stat info = {};

@@ -8,6 +8,7 @@
 // file, and are a sealed copy where others may. Whatever happens to the file, no reader meets
 // SIGBUS; a copy never changes.
 #pragma once
+#include <sys/stat.h>
 #include <sys/types.h>
 
 #include <compare>
@@ -29,6 +30,8 @@ struct FileVersion {
   int64_t changed_s = 0, changed_ns = 0;  // its content: st_mtim
   auto operator<=>(const FileVersion&) const = default;
 };
+// Of the file that fstat() or stat() has told of.
+FileVersion version_in(const struct stat& info);
 
 class TargetFile {
  public:
