@@ -31,7 +31,7 @@ bool wanted(HookSet set, int64_t number) {
 
 // Is there a `syscall` with `mov $number,%eax` (b8 imm32) of a wanted number shortly before it? A
 // module without one need not be analysed.
-bool may_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
+bool has_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
   constexpr uint64_t kBefore = 64;
   const std::vector<RawText>& text = codes.raw(module);
   for (size_t i = 0; i < text.size(); i++) {
@@ -48,6 +48,10 @@ bool may_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
     }
   }
   return false;
+}
+
+bool may_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
+  return codes.answer(module, static_cast<int>(set), [&] { return has_call(set, module, codes); });
 }
 
 // The ELF addresses at which a system call of unknown number may be one of HookSet::Rseq. A shared C

@@ -68,6 +68,13 @@ ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
   return file;
 }
 
+bool ModuleCodes::answer(const MappedModule& module, int question,
+                         const std::function<bool()>& find) {
+  std::map<int, bool>& known = file(module).answers;
+  const auto found = known.find(question);
+  return found != known.end() ? found->second : known[question] = find();
+}
+
 bool ModuleCodes::may_set_gs_base(const MappedModule& module) {
   File& file = this->file(module);
   if (!file.may_set_gs_base) {
