@@ -43,8 +43,11 @@ uint64_t lost_returns(const ArenaView& arena, const Plan& plan, const Layout& la
   if (!layout.header.captures.is_set()) return 0;
   const uint64_t first = layout.words.captures + offsetof(abi::CaptureCount, unseen) +
                          abi::kUnseenTail * sizeof(uint64_t);
+  // The room for later handlers is not read: its pages are not there yet.
+  const uint64_t handlers =
+      std::min<uint64_t>(plan.handlers.size() + plan.dlopened_calls.size(), capture_handlers(plan));
   uint64_t lost = 0;
-  for (uint64_t i = 0, count = capture_handlers(plan); i < count; ++i)
+  for (uint64_t i = 0; i < handlers; ++i)
     lost += arena.word(first + i * sizeof(abi::CaptureCount)).number();
   return lost;
 }
@@ -123,9 +126,10 @@ std::vector<Loss> losses(const LossInput& input) {
       "found no row to count in: counts may be too low");
   add("DJ5907", lost_returns(arena, input.plan, input.layout), "return",
       "not seen: tail calls into code whose exits are not known");
-  const std::string names = executed_names(input.words);
   // Where all processes of some programs are meant, what these execute is none of them.
-  add("DJ5912", input.plan.is_everywhere ? 0 : input.words.executed(), "process",
+  const uint64_t executed = input.plan.is_everywhere ? 0 : input.words.executed();
+  const std::string names = executed > 0 ? executed_names(input.words) : "";
+  add("DJ5912", executed, "process",
       "that the target had started left the session by execve()" +
           (names.empty() ? "" : ": " + names));
   return found;
