@@ -219,12 +219,11 @@ void JoinedProcesses::poll() {
     if (member.jit) member.jit->look();
   }
   if (!looks) return;
-  constexpr uint64_t kShare = 100;  // of djtap's time, at most: there may be many processes
+  constexpr uint64_t kShare = 100;   // of djtap's time, at most: there may be many processes
+  constexpr size_t kManyEnded = 64;  // for fewer, djtap does not look at all processes
   const uint64_t begin = now_ns();
-  std::set<uint64_t> memories;
-  if (session_.has_ended_targets()) memories = mapped_session_files();
+  if (session_.ended().size() >= kManyEnded) session_.drop_ended(mapped_session_files());
   look_next_ns_ = now_ns() + std::max(kIntervalNs, kShare * (now_ns() - begin));
-  session_.drop_ended(memories);
 }
 
 void JoinedProcesses::note_opened(std::span<const MappedModule> objects) {

@@ -108,7 +108,6 @@ class Session {
   // Lets go of ended processes whose memory no process has any more. memories: inodes of all files
   // of sessions that processes have mapped.
   void drop_ended(const std::set<uint64_t>& memories);
-  bool has_ended_targets() const { return !ended_.empty(); }
   size_t set_count() const { return used_.sets_added; }  // how often sites were added
 
   // The arena's header as djtap has written it: djtap's own copy, which no target can change.

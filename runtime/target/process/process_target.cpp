@@ -259,7 +259,7 @@ Status ProcessTarget::arm_first() {
     return armed;
   }
   held_.unstarted.let_run();
-  watch_.computed_at_arm_ns = computed_ns();
+  if (input_.number == 0) watch_.computed_before_ns = computed_ns();
   poll_later();
   let_go();
   return ok_status();

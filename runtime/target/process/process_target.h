@@ -201,9 +201,11 @@ class ProcessTarget : public Target {
     bool has_rows = false;                 // thread_rows.h
   } threads_;
   struct Watch {
-    bool is_over = false;  // restore() has put all back
-    uint64_t next_ns = 0;
-    uint64_t computed_at_arm_ns = 0;
+    bool is_over = false;    // restore() has put all back
+    uint64_t polled_ns = 0;  // when poll() looked last
+    uint64_t interval_ns = 0;
+    // Further processes: when poll() asks first, as most end before that.
+    std::optional<uint64_t> computed_before_ns;
     uint64_t told_denied = 0;  // system calls (denied.h)
     size_t unraised = 0;
     DebugList debug_list;

@@ -75,24 +75,30 @@ constexpr uint64_t kPollNs = 50'000'000;
 // Most of a session's further processes end before there is anything to see to.
 void ProcessTarget::poll_later() {
   constexpr uint64_t kShowFurtherNs = 10 * kPollNs;
-  watch_.next_ns = now_ns() + kPollNs;
-  watch_.show_next_ns = input_.number == 0 ? watch_.next_ns : now_ns() + kShowFurtherNs;
+  watch_.interval_ns = kPollNs;
+  watch_.polled_ns = now_ns();
+  watch_.show_next_ns = watch_.polled_ns + (input_.number == 0 ? kPollNs : kShowFurtherNs);
 }
 
 void ProcessTarget::poll() {
   constexpr uint64_t kAfterFailureNs = 2'000'000'000;
-  if (sets_.empty() || !Stopped::let_go_of_late() || now_ns() < watch_.next_ns) return;
-  watch_.next_ns = now_ns() + kPollNs;
+  constexpr uint64_t kMostFurtherNs = 8 * kPollNs;  // there may be many, and most only wait
+  if (sets_.empty() || !Stopped::let_go_of_late()) return;
+  const bool is_awaited = words().tracee() != 0;
+  if (now_ns() < watch_.polled_ns + (is_awaited ? kPollNs : watch_.interval_ns)) return;
+  watch_.polled_ns = now_ns();
+  watch_.interval_ns =
+      input_.number == 0 ? kPollNs : std::min(2 * watch_.interval_ns, kMostFurtherNs);
   if (has_ended()) return;
   let_go_of_own_tracee(process_.pid);
   warn_of_denied();
-  if (words().tracee() != 0) clear_tracee();
+  if (is_awaited) clear_tracee();
   if (first().small_stack() != 0) return withdraw_traps();
   report_misread_tables();
   for (ProbeSet& set : sets_) cool(set.installation);
   lead_calls();
   // Threads that cannot be stopped now (a vfork) may be later; nobody waits for it.
-  if (!do_text_work(false).ok()) watch_.next_ns = now_ns() + kAfterFailureNs;
+  if (!do_text_work(false).ok()) watch_.polled_ns += kAfterFailureNs;
   show_code();
 }
 
@@ -172,7 +178,9 @@ uint64_t ProcessTarget::worth_leading_ns() const {
 }
 
 void ProcessTarget::lead_calls() {
-  if (computed_ns() < watch_.computed_at_arm_ns + worth_leading_ns()) return;
+  const uint64_t computed = computed_ns();
+  if (!watch_.computed_before_ns) watch_.computed_before_ns = computed;
+  if (computed < *watch_.computed_before_ns + worth_leading_ns()) return;
   std::vector<Installation*> all;
   for (ProbeSet& set : sets_) all.push_back(&set.installation);
   // One after the other: each reads whole objects, beside a target that computes.
