@@ -200,7 +200,7 @@ int run_program(const Options& options, ScriptGrowth& growth, Compiled& compiled
 }
 
 // A script, from its text to the end of its session.
-int run_script(const Options& options) {
+int run_script(Options options) {
   ScriptWork work(options);
   auto& [held, clock, target, sources, diags] = work;
   Result<std::string> text = read_script(options.script);
@@ -230,6 +230,7 @@ int run_script(const Options& options) {
   if (target.failed()) return target.failure();
   if (diags.ok()) expand(options.script, options.target, script, sources, diags);
   if (!diags.ok()) return fail_expanded(sources, library, diags);
+  take_named_processes(script, runs_session(options), options.target);
   // From here on, no probe point is an alias.
 
   Compiled compiled{{&printers, header_compiler(held->before())}};

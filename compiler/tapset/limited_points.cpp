@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // probe process(12).function("f") { body } becomes
-// probe process.function("f") { if (pid() != 12) next; body }, and probe process.syscall(0) { body }
-// becomes probe process.syscall(0) { if ($syscall != 0) next; body }.
+// probe process.function("f") { if (pid() != 12) next; body },
+// and probe process.syscall(0) { body } becomes
+// probe process.syscall(0) { if ($syscall != 0) next; body }.
 #include "compiler/tapset/limited_points.h"
 
 #include <algorithm>
@@ -64,16 +65,34 @@ void split(Script& script, const TakeNumber& take_number, const BodyFor& body_fo
   script.probes = std::move(probes);
 }
 
+std::optional<int64_t> process_number(const ProbePoint& point) {
+  const Component& first = point.components.front();
+  const auto* number = std::get_if<int64_t>(&first.argument);
+  return first.name == "process" && number != nullptr ? std::optional(*number) : std::nullopt;
+}
+
 }  // namespace
+
+std::vector<int64_t> processes_named_alone(const Script& script) {
+  std::vector<int64_t> numbers;
+  for (const Probe& probe : script.probes) {
+    for (const ProbePoint& point : probe.points) {
+      const std::optional<int64_t> number = process_number(point);
+      const std::string& first = point.components.front().name;
+      if (!number && (first == "process" || first == "func")) return {};
+      if (number && std::ranges::find(numbers, *number) == numbers.end())
+        numbers.push_back(*number);
+    }
+  }
+  return numbers;
+}
 
 void limit_to_processes(Script& script, const OwnNumbers& own) {
   const TakeNumber take_number = [&](ProbePoint& point) -> std::optional<int64_t> {
-    Component& first = point.components.front();
-    const auto* number = std::get_if<int64_t>(&first.argument);
-    if (first.name != "process" || number == nullptr || !own.contains(*number)) return std::nullopt;
-    const int64_t taken = *number;
-    first.argument = std::monostate();
-    return taken;
+    const std::optional<int64_t> number = process_number(point);
+    if (!number || !own.contains(*number)) return std::nullopt;
+    point.components.front().argument = std::monostate();
+    return number;
   };
   const BodyFor body_for = [&](int64_t number, const Stmt& body) {
     return where(make<Expr>(body.span, Call{"pid", body.span, {}}), own.at(number), body);

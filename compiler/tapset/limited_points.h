@@ -5,10 +5,16 @@
 #pragma once
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "compiler/stages/ast.h"
 
 namespace dj {
+
+// Returns the numbers of the points that name a process so, each once, in the script's order.
+// Empty: there is none, or the script has other points of processes, too. Expand its aliases
+// before.
+std::vector<int64_t> processes_named_alone(const ast::Script& script);
 
 // Both rewrite the probes of a script whose aliases are expanded. The points of one number move
 // into a probe of their own, which stands behind the one that they were in. Its body begins with a

@@ -39,6 +39,7 @@ struct TargetChoices {
   bool follow = true;          // --no-follow clears it: what descendants execute is left alone
   bool trusted = false;        // --trust-target: djtap keeps its rights
   bool writable_text = false;  // --writable-text
+  bool is_by_script = false;   // the points of the script have named `pids`, and -p has not
 
   bool is_given() const { return !pids.empty() || !command.empty(); }
   // The process of -p that target() is; empty: -p is not given.

@@ -2,6 +2,7 @@
 // The steps between the tree that was written and the one that is checked.
 #include "runtime/run/expand.h"
 
+#include <limits>
 #include <map>
 #include <vector>
 
@@ -33,6 +34,19 @@ void expand_added(const TargetChoices& target, const ScriptChoices& choices, ast
   if (diags.ok()) limit_to_processes(script, numbers_in_handlers(target.pids));
   if (diags.ok()) limit_to_system_calls(script);
   if (diags.ok()) add_script_words(script, choices.arguments, sources, diags);
+}
+
+void take_named_processes(ast::Script& script, bool may_be_many, TargetChoices& target) {
+  const std::vector<int64_t> numbers = processes_named_alone(script);
+  if (target.is_given() || (numbers.size() > 1 && !may_be_many)) return;
+  for (const int64_t number : numbers) {
+    if (number > 0 && number <= std::numeric_limits<int>::max())
+      target.pids.push_back(static_cast<int>(number));
+  }
+  if (target.pids.empty()) return;
+  target.follow = false;
+  target.is_by_script = true;
+  limit_to_processes(script, numbers_in_handlers(target.pids));
 }
 
 void expand(const ScriptChoices& choices, const TargetChoices& target, ast::Script& script,

@@ -8,6 +8,7 @@
 #include "compiler/resolve/process_number.h"
 #include "compiler/resolve/source_listing.h"
 #include "runtime/process/loader_cache.h"
+#include "runtime/run/expand.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/list_aliases.h"
 #include "runtime/run/show.h"
@@ -28,9 +29,11 @@ int list_points(const ListChoices& what, const ScriptChoices& choices, const Tar
         line,
         {"DJ0003", "-l,-L,--source", "what is to be listed is no list of probe points", {}, ""});
   const HeldSignals held;
-  if (auto code = give_up_rights(wanted, needed)) return *code;
-  LazyTarget target(wanted, TargetUse::List, held.before());
-  MeantTarget meant(wanted.is_given());
+  TargetChoices choice = wanted;
+  if (diags.ok()) take_named_processes(script, false, choice);
+  if (auto code = give_up_rights(choice, needed)) return *code;
+  LazyTarget target(choice, TargetUse::List, held.before());
+  MeantTarget meant(choice.is_given());
   for (const ast::Probe& probe : script.probes) meant.add(probe.points);
   meant.check(diags);
   const Result<FoundTarget>& found = target.find(meant);

@@ -95,7 +95,14 @@ Result<FoundTarget> find_target(const TargetChoices& target, TargetUse use,
   } else if (!target.pids.empty()) {
     const int pid = target.pids.front();
     find_names_as(pid);
-    DJ_TRY(TracedProcess process, open_process(pid, target.trusted, target.writable_text));
+    Result<TracedProcess> opened = open_process(pid, target.trusted, target.writable_text);
+    // With -p, djtap gives up its rights before it reads the script.
+    if (!opened.ok() && opened.error().kind == Fail::Permission && target.is_by_script)
+      return Error{
+          fmt::format("{}, and so does -p {}, with its rights", opened.error().message, pid),
+          Fail::Permission};
+    if (!opened.ok()) return opened.error();
+    TracedProcess process = opened.take();
     if (use != TargetUse::Examine) warn_of_lost_files(pid);
     found.process.emplace(std::move(process));
     found.more_pids.assign(target.pids.begin() + 1, target.pids.end());

@@ -109,6 +109,41 @@ def test_a_number_of_none_of_them(target, djtap_once):
     assert wrong.returncode == 3 and f"error[DJ3005]: process {pids[2]} is none of those that are traced" in wrong.stderr, wrong
 
 
+def test_numbers_in_the_script_alone(target, background):
+    """Without -p the numbers say what is traced; a third process with the same places is left alone."""
+    one, two, other = [target() for _ in range(3)]
+    tracer = background("-t", "--probes", "-e", f'probe process({one.pid}).function("work") {{ n[pid()]++ }} '
+                        f'probe process({two.pid}).function("work"), process({one.pid}).begin {{ m[pid()]++ }}')
+    for each in (one, two):
+        tracer.wait_for(f"pid {each.pid}$")
+    for each, calls in ((one, 10), (two, 20), (other, 30)):
+        each.call(calls)
+        each.tell("quit")
+        each.finish()
+    result = tracer.finish()
+    told = {name: int(count) for name, count in re.findall(r"^(\w\[\d+\])=(\d+)$", result.stdout, re.M)}
+    assert told == {f"n[{one.pid}]": 10, f"m[{one.pid}]": 1, f"m[{two.pid}]": 20}, result
+
+
+def test_a_number_in_a_list_of_points(target, djtap_once):
+    pids = [target().pid for _ in range(2)]
+    points = [f'process({pid}).function("work")' for pid in pids]
+    listed = djtap_once("-l", points[0])
+    assert listed.returncode == 0 and 'function("work' in listed.stdout, listed
+    both = djtap_once("-l", ", ".join(points))
+    assert both.returncode == 3 and f"trace it: -p {pids[0]}" in both.stderr, both
+
+
+def test_numbers_beside_what_means_other_processes(target, djtap_once):
+    pid = target().pid
+    wrong = djtap_once("-e", f'probe process({pid}).function("work"), process.begin {{ n++ }}')
+    assert wrong.returncode == 3 and f"no process is traced, so {pid} is none" in wrong.stderr and f"trace it: -p {pid}" in wrong.stderr, wrong
+    gone = djtap_once("-e", f'probe process({2**31 - 1}).begin {{ n++ }}')
+    assert gone.returncode == 4 and f"there is no process {2**31 - 1}" in gone.stderr, gone
+    no_number = djtap_once("-e", f'probe process({2**31}).begin {{ n++ }}')
+    assert no_number.returncode == 3 and "no process is traced" in no_number.stderr, no_number
+
+
 def test_the_others_go_on_where_one_ends(target, attach_all):
     first, second = target(), target()
     tracer = attach_all(COUNTING + " probe end { println(\"TARGET \", target()) }", first.pid, second.pid)
