@@ -14,7 +14,7 @@ from support.paths import victim
 
 HEAVY = 'probe func("work") { a[tid(), n % 100] <<< n; b[$n & 255] = n++ }'  # threads are in the handler most of the time
 COUNT = 'probe func("work") { n++ }'
-CYCLES = 1000 if os.environ.get("DJTAP_STRESS") == "long" else 30
+CYCLES = 1000 if os.environ.get("DJTAP_STRESS") == "long" else 12
 GROWTH = 4  # mappings, after any number of sessions
 
 TICKING = """import signal, sys, threading, time

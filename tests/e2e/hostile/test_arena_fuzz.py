@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A program that spoils the arena, with djtap attached to it: djtap neither crashes nor hangs nor grows, whatever the arena says.
 
-Seeds are fixed. DJTAP_STRESS=long makes it 2,000 sessions; else as many of 100 as DJTAP_FUZZ_SECONDS (150) are enough for.
+Seeds are fixed. DJTAP_STRESS=long makes it 2,000 sessions; else as many of 60 as DJTAP_FUZZ_SECONDS (150) are enough for.
 DJTAP_HOSTILE_SEED=N repeats one session.
 """
 import concurrent.futures
@@ -17,7 +17,7 @@ from support import paths
 from support.paths import victim
 
 LONG = os.environ.get("DJTAP_STRESS") == "long"
-SESSIONS, SECONDS = (2000, 1e9) if LONG else (100, float(os.environ.get("DJTAP_FUZZ_SECONDS", "150")))
+SESSIONS, SECONDS = (2000, 1e9) if LONG else (60, float(os.environ.get("DJTAP_FUZZ_SECONDS", "150")))
 PATIENCE, GROWTH_KB = 5, 100 << 10
 AS_NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 

@@ -11,7 +11,7 @@ import pytest
 
 from support import paths, run
 
-RUNS, SECONDS = os.environ.get("DJTAP_MUTANTS", "400"), os.environ.get("DJTAP_FUZZ_SECONDS", "40")
+RUNS, SECONDS = os.environ.get("DJTAP_MUTANTS", "250"), os.environ.get("DJTAP_FUZZ_SECONDS", "40")
 DOCUMENTED = {0, 1, 2, 3, 4, 5, 125, 126, 127}
 SOURCE = "struct node { struct node *next; long value; };\n" \
          "__attribute__((noinline)) long work(struct node *list, long n) { return list->value + n; }\n" \
