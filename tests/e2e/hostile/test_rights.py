@@ -334,6 +334,21 @@ def test_what_is_kept_is_kept_apart(start, djtap_once, own_cache):
     target.finish()
 
 
+@pytest.mark.parametrize("how", HIDDEN)
+def test_a_number_in_the_script_alone(start, djtap_once, how):
+    """Without -p djtap has read the script by then: it stays what it is, and reads nothing of nobody's. A list is asked for in words."""
+    target = start(how, paths.victim("commander"))
+    before = process.own_text(target.pid, paths.victim("commander"))
+    point = f'process({target.pid}).function("work")'
+    wrong = djtap_once("-e", f"probe {point} {{ n++ }}")
+    assert wrong.returncode == 4 and "DJ4002" in wrong.stderr and f"and so does -p {target.pid}, with its rights" in wrong.stderr, wrong
+    assert process.own_text(target.pid, paths.victim("commander")) == before
+    listed = djtap_once("-l", point)
+    assert listed.returncode == 0 and "work" in listed.stdout, listed
+    target.tell("quit")
+    assert target.finish().returncode == 0
+
+
 def test_trust(start, djtap_once, attach):
     target = start("plain", paths.victim("commander"))
     tracer = attach(target.pid, 'probe func("work") { n++ }', "--trust-target")
