@@ -50,14 +50,17 @@ bool has_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
   return false;
 }
 
+// The same, of a file that may have been searched before.
 bool may_call(HookSet set, const MappedModule& module, ModuleCodes& codes) {
-  return codes.answer(module, static_cast<int>(set), [&] { return has_call(set, module, codes); });
+  const FileQuestion question =
+      set == HookSet::Rseq ? FileQuestion::MakesCallsOfRseqSet : FileQuestion::MakesCallsOfTrapSet;
+  return codes.answer(module, question, [&] { return has_call(set, module, codes); });
 }
 
-// The ELF addresses at which a system call of unknown number may be one of HookSet::Rseq. A shared C
-// library makes such calls in syscall() alone: its read() and others may share an instruction, too,
-// but that makes none of the set. Another object may make them everywhere: Go makes all its system
-// calls by one instruction.
+// The ELF addresses at which a system call of unknown number may be one of HookSet::Rseq. A shared
+// C library makes such calls in syscall() alone: its read() and others may share an instruction,
+// too, but that makes none of the set. Another object may make them everywhere: Go makes all its
+// system calls by one instruction.
 AddressRange generic_syscalls(const MappedModule& module) {
   const Result<ElfSymbol> symbol = find_symbol(module.open_path, "syscall");
   if (module.is_executable_file || !symbol.ok()) return {0, UINT64_MAX};

@@ -68,20 +68,20 @@ ModuleCodes::File& ModuleCodes::file(const MappedModule& module) {
   return file;
 }
 
-bool ModuleCodes::answer(const MappedModule& module, int question,
+bool ModuleCodes::answer(const MappedModule& module, FileQuestion question,
                          const std::function<bool()>& find) {
-  std::map<int, bool>& known = file(module).answers;
-  const auto found = known.find(question);
-  return found != known.end() ? found->second : known[question] = find();
+  std::map<FileQuestion, bool>& known = file(module).answers;
+  if (const auto found = known.find(question); found != known.end()) return found->second;
+  const bool answer = find();
+  known.emplace(question, answer);
+  return answer;
 }
 
 bool ModuleCodes::may_set_gs_base(const MappedModule& module) {
-  File& file = this->file(module);
-  if (!file.may_set_gs_base) {
-    file.may_set_gs_base = std::ranges::any_of(
-        file.text, [](const RawText& text) { return arch::has_wrgsbase(text.bytes); });
-  }
-  return *file.may_set_gs_base;
+  return answer(module, FileQuestion::MaySetGsBase, [&] {
+    return std::ranges::any_of(raw(module),
+                               [](const RawText& text) { return arch::has_wrgsbase(text.bytes); });
+  });
 }
 
 const std::vector<std::vector<uint64_t>>& ModuleCodes::syscall_bytes(const MappedModule& module) {

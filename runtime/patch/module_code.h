@@ -49,6 +49,9 @@ using RawText = arch::TextRange;
 // data.
 std::vector<uint64_t> find_syscall_bytes(const RawText& range);
 
+// FileQuestion: what djtap asks of the bytes of each file that a process has mapped.
+enum class FileQuestion : uint8_t { MakesCallsOfRseqSet, MakesCallsOfTrapSet, MaySetGsBase };
+
 class ModuleCodes {
  public:
   // `cache`: has the answers of earlier sessions.
@@ -85,9 +88,9 @@ class ModuleCodes {
   const std::vector<std::vector<uint64_t>>& syscall_bytes(const MappedModule& module);
   // Whether raw() may set the gs base (arch::has_wrgsbase()).
   bool may_set_gs_base(const MappedModule& module);
-  // Returns what `find` says to the question of this number about raw(), and asks it once: the next
-  // process of a program has the same files.
-  bool answer(const MappedModule& module, int question, const std::function<bool()>& find);
+  // Returns what `find` says to a question about raw(), and asks it once: the next process of a
+  // program has the same files.
+  bool answer(const MappedModule& module, FileQuestion question, const std::function<bool()>& find);
 
  private:
   using Key = std::pair<std::string, std::optional<FileVersion>>;  // open_path, version
@@ -95,8 +98,7 @@ class ModuleCodes {
   struct File {
     std::string identity;  // VerdictCache::identity(), when the file was read
     std::vector<RawText> text;
-    std::optional<bool> may_set_gs_base;  // nothing: not searched yet
-    std::map<int, bool> answers;          // by question
+    std::map<FileQuestion, bool> answers;
   };
   File& file(const MappedModule& module);
   Result<std::unique_ptr<ModuleCode>> read(const MappedModule& module);

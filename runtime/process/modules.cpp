@@ -124,24 +124,24 @@ bool is_object(int fd) {
   return pread(fd, magic, SELFMAG, 0) == SELFMAG && memcmp(magic, ELFMAG, SELFMAG) == 0;
 }
 
-// Files that are no objects. A loader maps its cache each time.
-KnownOfFiles<bool>& no_objects() {
+// Files that hold no object. A loader maps its cache each time.
+KnownOfFiles<bool>& data_files() {
   static thread_local KnownOfFiles<bool> files;
   return files;
 }
 
-bool is_known_no_object(const Mapping& m) {
+bool is_known_data(const Mapping& m) {
   struct stat now = {};
   if (stat(m.path.c_str(), &now) != 0 || now.st_ino != m.inode || now.st_dev != m.device)
     return false;
-  return no_objects().find(version_in(now)) != nullptr;
+  return data_files().find(version_in(now)) != nullptr;
 }
 
 // A program may map any number of files: only objects are held.
 std::optional<std::string> hold_object(int fd, const std::string& path) {
   if (!is_object(fd)) {
     struct stat now = {};
-    if (fstat(fd, &now) == 0) no_objects().add(version_in(now), true);
+    if (fstat(fd, &now) == 0) data_files().add(version_in(now), true);
     close(fd);
     return "";
   }
@@ -152,7 +152,7 @@ std::optional<std::string> hold_object(int fd, const std::string& path) {
 // The plain name comes first, for people and caches.
 std::optional<std::string> Files::named(const Mapping& m) const {
   std::string name = held_target_file(m.path, m.device, m.inode);
-  if (!name.empty() || is_known_no_object(m)) return name;
+  if (!name.empty() || is_known_data(m)) return name;
   int fd = open_mapped(m.path, m);
   if (fd >= 0) return hold_object(fd, m.path);
   for (const auto& way : kWays) {
