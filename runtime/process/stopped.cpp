@@ -173,10 +173,10 @@ Stopped::Stopped(Stopped&& other) noexcept
     : pid_(other.pid_),
       mem_(std::exchange(other.mem_, -1)),
       is_fresh_(other.is_fresh_),
+      maps_(std::move(other.maps_)),
       threads_(std::exchange(other.threads_, {})),
       begin_ns_(other.begin_ns_),
-      paused_ns_(other.paused_ns_),
-      maps_(std::move(other.maps_)) {}
+      paused_ns_(other.paused_ns_) {}
 
 Stopped::~Stopped() { release(); }
 

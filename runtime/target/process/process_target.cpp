@@ -397,7 +397,7 @@ uint64_t ProcessTarget::end_wanted() const {
   if (words().end_wanted() == abi::kNoEnd) return abi::kNoEnd;
   uint64_t why = abi::kNoEnd;
   const uint64_t word = memory().threads() + offsetof(abi::ThreadTable, end_wanted);
-  return RunningMemory(process_.pid).read(word, &why, sizeof why) ? why : abi::kNoEnd;
+  return RunningMemory(process_.pid).read(word, &why, sizeof why) ? why : uint64_t{abi::kNoEnd};
 }
 
 std::string ProcessTarget::why_over() const {

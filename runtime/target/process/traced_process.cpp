@@ -38,8 +38,8 @@ Result<TracedProcess> TracedProcess::launch(ForkedChild child) {
 TracedProcess::TracedProcess(Launched launched)
     : pid(launched.pid),
       stands(true),
-      at_loader_call(launched.at_loader_call),
       stopped(std::move(launched.stopped)),
+      at_loader_call(launched.at_loader_call),
       scout(std::move(launched.scout)) {}
 
 Result<TracedProcess> TracedProcess::executed(Launched launched) {
