@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/process/mount_list.h"
+
 namespace dj {
 namespace {
 
@@ -39,14 +41,6 @@ std::vector<std::string> lines_of(const std::string& path) {
   return lines;
 }
 
-bool has_word(std::string_view list, std::string_view word) {
-  for (size_t at = list.find(word); at != std::string_view::npos; at = list.find(word, at + 1)) {
-    const size_t end = at + word.size();
-    if ((at == 0 || list[at - 1] == ',') && (end == list.size() || list[end] == ',')) return true;
-  }
-  return false;
-}
-
 // The path behind the second ':' of "4:memory:/a/b", "0::/a/b"; empty: it is in no such group.
 std::string group_of(pid_t pid, const char* controller) {
   for (const std::string& line : lines_of(fmt::format("/proc/{}/cgroup", pid))) {
@@ -59,23 +53,13 @@ std::string group_of(pid_t pid, const char* controller) {
   return "";
 }
 
-struct Mount {
-  std::string root, place;
-};
-
-// Where such groups are mounted (proc_pid_mountinfo(5)).
+// Where such groups are mounted.
 std::vector<Mount> mounts_of(const char* controller) {
   std::vector<Mount> mounts;
-  for (const std::string& line : lines_of("/proc/self/mountinfo")) {
-    const size_t dash = line.find(" - ");
-    if (dash == std::string::npos) continue;
-    std::istringstream head(line), tail(line.substr(dash + 3));
-    std::string word, type, source, options;
-    Mount mount;
-    head >> word >> word >> word >> mount.root >> mount.place;
-    tail >> type >> source >> options;
-    if (controller == nullptr ? type == "cgroup2"
-                              : type == "cgroup" && has_word(options, controller))
+  for (const Mount& mount : mount_list()) {
+    if (controller == nullptr
+            ? mount.type == "cgroup2"
+            : mount.type == "cgroup" && has_word(mount.super_options, controller))
       mounts.push_back(mount);
   }
   return mounts;
