@@ -36,23 +36,27 @@ std::string read_text(pid_t pid, const char* name) {
   return text;
 }
 
+// Leaves `task` as it is if the process goes meanwhile: its parent may reap it at any moment.
 void read_ids(pid_t pid, abi::Task& task) {
+  abi::Task read = task;
   std::istringstream status(read_text(pid, "status"));
   for (std::string line; std::getline(status, line);) {
     std::istringstream words(line);
     std::string key;
     words >> key;
-    if (key == "Uid:") words >> task.uid >> task.euid;
-    if (key == "Gid:") words >> task.gid >> task.egid;
+    if (key == "Uid:") words >> read.uid >> read.euid;
+    if (key == "Gid:") words >> read.gid >> read.egid;
   }
   const OwnNumbers own = own_numbers(pid);
-  task.pid = task.tid = own.pid;
-  task.ppid = own.ppid;
-  task.pgrp = own.pgrp;
-  task.sid = own.sid;
+  read.pid = read.tid = own.pid;
+  read.ppid = own.ppid;
+  read.pgrp = own.pgrp;
+  read.sid = own.sid;
   const std::string name = read_text(pid, "comm");  // and a line feed
-  memset(task.name, 0, sizeof task.name);
-  name.copy(task.name, std::min(sizeof task.name, name.empty() ? 0 : name.size() - 1));
+  if (own.pid == 0 || name.empty()) return;
+  memset(read.name, 0, sizeof read.name);
+  name.copy(read.name, std::min(sizeof read.name, name.size() - 1));
+  task = read;
 }
 
 }  // namespace
