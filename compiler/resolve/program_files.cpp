@@ -23,10 +23,10 @@ std::string library_of(const ast::ProbePoint& point) {
   return second.name == "library" && library != nullptr ? *library : "";
 }
 
-// process.syscall means the system calls of any process.
-bool asks_all_system_calls(const ast::ProbePoint& point) {
+// Whether the point is process.`name`, of no process in particular.
+bool is_of_any_process(const ast::ProbePoint& point, std::string_view name) {
   return point.components.size() > 1 && point.components[0].name == "process" &&
-         point.components[0].argument.index() == 0 && point.components[1].name == "syscall";
+         point.components[0].argument.index() == 0 && point.components[1].name == name;
 }
 
 // The file that the point names by process("file"); null: it names none.
@@ -82,9 +82,23 @@ std::vector<std::string> library_names(const Program& program) {
   for (const ast::ProbePoint* point : points_of(program)) {
     const std::string name = file_of(*point) == nullptr ? library_of(*point) : "";
     if (!name.empty()) add(name, names);
-    if (asks_all_system_calls(*point)) add(kCLibrary, names);
   }
   return names;
+}
+
+bool means_every_process(const Program& program) {
+  const std::vector<const ast::ProbePoint*> points = points_of(program);
+  const auto has = [&](std::string_view name) {
+    return std::ranges::any_of(
+        points, [&](const ast::ProbePoint* point) { return is_of_any_process(*point, name); });
+  };
+  const auto names_process = [](const ast::ProbePoint* point) {
+    const ast::Component& first = point->components.front();
+    return first.name == "process" && first.argument.index() != 0;
+  };
+  if (has("syscall")) return true;
+  return (has("begin") || has("end") || has("thread")) && library_names(program).empty() &&
+         std::ranges::none_of(points, names_process);
 }
 
 std::vector<std::string> missing_libraries(const Program& program,

@@ -39,7 +39,11 @@ std::vector<Diag> errors_in_libraries(const Program& program, const std::string&
                                       const Diags& errors);
 
 // Returns the names of libraries whose processes a script means: of func("library!name") and
-// process.library("library"), as they are written, and kCLibrary for process.syscall.
+// process.library("library"), as they are written.
 std::vector<std::string> library_names(const Program& program);
+
+// Whether a script means all processes there are: by process.syscall, or by process.begin,
+// process.end and process.thread where it names no process, program or library.
+bool means_every_process(const Program& program);
 
 }  // namespace dj

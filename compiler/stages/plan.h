@@ -195,8 +195,8 @@ struct Plan {
   bool awaits_processes = false;
   // Probes may be added to the running session (--control); as said behind resolve().
   bool awaits_additions = false;
-  // All processes that run the script's programs are meant, not those of the command line; as said
-  // behind resolve().
+  // The processes that have the script's files are meant, so what these execute is none of them; as
+  // said behind resolve().
   bool is_everywhere = false;
   // Places where functions with return sites leave, which find_exits() has counted (tail_calls.h).
   uint64_t exits = 0;

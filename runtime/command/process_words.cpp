@@ -51,9 +51,9 @@ std::string some_of(const std::vector<std::string>& all) {
   return fmt::format("{}{}", fmt::join(all.begin(), all.begin() + shown, ", "), rest);
 }
 
-std::string reasons(const std::vector<Error>& errors) {
+std::string reasons(const std::map<pid_t, Error>& errors) {
   std::vector<std::string> texts;
-  for (const Error& error : errors) texts.push_back(error.message);
+  for (const auto& [pid, error] : errors) texts.push_back(error.message);
   return some_of(texts);
 }
 
@@ -120,8 +120,8 @@ class MeantWords {
   }
 
   void refuse_untraceable(const std::string& text, const std::string& name,
-                          const std::vector<Error>& why) {
-    const std::string code = attach_code(why.front().kind);
+                          const std::map<pid_t, Error>& why) {
+    const std::string code = attach_code(why.begin()->second.kind);
     refuse({code,
             option_,
             fmt::format("no process called {} can be traced: {}", name, reasons(why)),

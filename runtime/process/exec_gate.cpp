@@ -11,14 +11,16 @@
 
 #include <algorithm>
 #include <atomic>
+#include <filesystem>
 #include <list>
 #include <mutex>
 #include <set>
 #include <thread>
 #include <utility>
 
-#include "runtime/process/file_number.h"
+#include "runtime/process/exec_marks.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
 #include "runtime/process/session_processes.h"
 
 namespace dj {
@@ -38,14 +40,21 @@ bool descends_from_djtap(pid_t tid) {
   return pid == getpid();
 }
 
+std::string name_of(int fd) {
+  std::error_code error;
+  return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error).string();
+}
+
+// An exec asks once for each file that the kernel opens: of a script the interpreter, too, and of
+// both the loader. From the first of them on, djtap traces the thread.
+bool is_followed(pid_t tid) {
+  const Result<ProcessStatus> status = read_status(tid);
+  return status.ok() && status.value().tracer == getpid();
+}
+
 }  // namespace
 
 struct ExecGate::Watch {
-  struct WatchedFile {
-    std::string path;
-    uint64_t events;                        // FAN_OPEN_EXEC_PERM or FAN_OPEN_PERM
-    std::optional<FileNumber> marked = {};  // empty: watch it at the next look
-  };
   // A thread that waits. event: descriptor by which the kernel knows the question, to be closed.
   struct Waiting {
     Visitor who;
@@ -54,19 +63,18 @@ struct ExecGate::Watch {
     bool is_taken = false;  // next() has returned it
   };
   uint64_t patience_ns = 0;
-  int group = -1, bell = -1;
-  std::vector<WatchedFile> files;
+  int bell = -1;
   std::mutex mutex;  // guards all members below, and reading questions
+  ExecMarks marks;
   bool is_watching = true;
   std::list<Waiting> waiting;
   uint32_t missed = 0;
-  std::function<bool(pid_t)> passes;
-  std::set<pid_t> openers;  // that pass
+  std::function<bool(const Visitor&, pid_t)> passes;
+  std::set<pid_t> through;  // let_through()
   std::atomic<bool> is_over = false;
   std::thread reader;
 
   ~Watch();
-  Status mark(WatchedFile& file);
   void run();
   void read_events();
   void take(const fanotify_event_metadata& event);
@@ -74,6 +82,7 @@ struct ExecGate::Watch {
   void answer(const Waiting& one) const;  // and closes its descriptor
   void answer_late();
   void mark_replaced();
+  void mark_mounted();
 };
 
 ExecGate::Watch::~Watch() {
@@ -81,41 +90,34 @@ ExecGate::Watch::~Watch() {
   if (reader.joinable()) reader.join();
   for (const Waiting& one : waiting) answer(one);
   if (bell >= 0) close(bell);
-  if (group >= 0) close(group);
-}
-
-Status ExecGate::Watch::mark(WatchedFile& file) {
-  file.marked = file_number(file.path);
-  if (fanotify_mark(group, FAN_MARK_ADD, file.events, AT_FDCWD, file.path.c_str()) == 0)
-    return ok_status();
-  return os_error("cannot watch who uses " + file.path);
 }
 
 void ExecGate::Watch::answer(const Waiting& one) const {
   const fanotify_response response = {one.event, FAN_ALLOW};
-  const ssize_t told = write(group, &response, sizeof response);
+  const ssize_t told = write(marks.group(), &response, sizeof response);
   static_cast<void>(told);  // fails where the thread was killed meanwhile
   close(one.event);
 }
 
 void ExecGate::Watch::take(const fanotify_event_metadata& event) {
-  Waiting one = {{event.pid, (event.mask & FAN_OPEN_PERM) != 0}, event.fd, now_ns()};
+  Waiting one = {{event.pid, (event.mask & FAN_OPEN_PERM) != 0, ""}, event.fd, now_ns()};
   if (!is_watching || may_pass(one.who)) return answer(one);
-  waiting.push_back(one);
+  one.who.file = name_of(event.fd);
+  waiting.push_back(std::move(one));
   eventfd_write(bell, 1);
 }
 
 bool ExecGate::Watch::may_pass(const Visitor& who) const {
   if (descends_from_djtap(who.tid)) return true;
-  if (!who.opens_library) return false;
   const pid_t pid = process_of(who.tid);
-  return openers.contains(pid) || (passes && passes(pid));
+  return through.contains(pid) || (!who.opens_library && is_followed(who.tid)) ||
+         (passes && passes(who, pid));
 }
 
 void ExecGate::Watch::read_events() {
   const std::lock_guard lock(mutex);
   alignas(fanotify_event_metadata) char events[4096];
-  const ssize_t got = read(group, events, sizeof events);
+  const ssize_t got = read(marks.group(), events, sizeof events);
   auto left = static_cast<int64_t>(got);
   const auto* event = reinterpret_cast<const fanotify_event_metadata*>(events);
   for (; left > 0 && FAN_EVENT_OK(event, left); event = FAN_EVENT_NEXT(event, left)) {
@@ -133,20 +135,21 @@ void ExecGate::Watch::answer_late() {
   });
 }
 
-// A package's upgrade puts another file at the path. A file that fails to be marked is not watched.
 void ExecGate::Watch::mark_replaced() {
   const std::lock_guard lock(mutex);
-  if (!is_watching) return;
-  for (WatchedFile& file : files) {
-    const std::optional<FileNumber> now = file_number(file.path);
-    if (now && now != file.marked) static_cast<void>(mark(file));
-  }
+  if (is_watching) marks.mark_replaced();
+}
+
+void ExecGate::Watch::mark_mounted() {
+  const std::lock_guard lock(mutex);
+  if (is_watching) marks.mark_mounted();
 }
 
 void ExecGate::Watch::run() {
   while (!is_over) {
-    pollfd waits = {group, POLLIN, 0};
-    if (poll(&waits, 1, kRoundMs) > 0) read_events();
+    pollfd waits[] = {{marks.group(), POLLIN, 0}, {marks.mounts(), POLLPRI, 0}};
+    if (poll(waits, std::size(waits), kRoundMs) > 0) read_events();
+    if (waits[1].revents != 0) mark_mounted();
     answer_late();
     mark_replaced();
   }
@@ -158,45 +161,38 @@ Result<std::unique_ptr<ExecGate>> ExecGate::open(const std::vector<std::string>&
                                                  uint64_t patience_ns) {
   auto watch = std::make_unique<Watch>();
   watch->patience_ns = patience_ns;
-  constexpr unsigned kHow =
-      FAN_CLASS_CONTENT | FAN_CLOEXEC | FAN_NONBLOCK | FAN_REPORT_TID | FAN_UNLIMITED_QUEUE;
-  watch->group = fanotify_init(kHow, O_RDONLY | O_CLOEXEC | O_LARGEFILE);
+  DJ_TRY_DO(watch->marks.open());
   watch->bell = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-  if (watch->group < 0 || watch->bell < 0) return os_error("cannot watch who executes files");
-  for (const std::string& file : files) {
-    watch->files.push_back({file, FAN_OPEN_EXEC_PERM});
-    DJ_TRY_DO(watch->mark(watch->files.back()));
-  }
+  if (watch->bell < 0) return os_error("cannot watch who executes files");
+  for (const std::string& file : files) DJ_TRY_DO(watch->marks.add_file(file, FAN_OPEN_EXEC_PERM));
   watch->reader = std::thread(&Watch::run, watch.get());
   return std::unique_ptr<ExecGate>(new ExecGate(std::move(watch)));
 }
 
 ExecGate::~ExecGate() = default;
 
-void ExecGate::let_open_if(std::function<bool(pid_t)> passes) {
+void ExecGate::let_pass_if(std::function<bool(const Visitor&, pid_t)> passes) {
   const std::lock_guard lock(watch_->mutex);
   watch_->passes = std::move(passes);
 }
 
 Status ExecGate::watch_libraries(const std::vector<std::string>& files) {
   const std::lock_guard lock(watch_->mutex);
-  for (const std::string& file : files) {
-    const auto is_watched = [&](const Watch::WatchedFile& known) {
-      return known.path == file && known.events == FAN_OPEN_PERM;
-    };
-    if (std::ranges::any_of(watch_->files, is_watched)) continue;
-    watch_->files.push_back({file, FAN_OPEN_PERM});
-    DJ_TRY_DO(watch_->mark(watch_->files.back()));
-  }
+  for (const std::string& file : files) DJ_TRY_DO(watch_->marks.add_file(file, FAN_OPEN_PERM));
   return ok_status();
 }
 
-void ExecGate::let_open(pid_t pid, bool opens) {
+std::vector<std::string> ExecGate::watch_all_programs() {
   const std::lock_guard lock(watch_->mutex);
-  if (!opens) return static_cast<void>(watch_->openers.erase(pid));
-  watch_->openers.insert(pid);
+  return watch_->marks.add_file_systems();
+}
+
+void ExecGate::let_through(pid_t pid, bool is_through) {
+  const std::lock_guard lock(watch_->mutex);
+  if (!is_through) return static_cast<void>(watch_->through.erase(pid));
+  watch_->through.insert(pid);
   std::erase_if(watch_->waiting, [&](const Watch::Waiting& one) {
-    if (!one.who.opens_library || one.is_taken || process_of(one.who.tid) != pid) return false;
+    if (one.is_taken || process_of(one.who.tid) != pid) return false;
     watch_->answer(one);
     return true;
   });
@@ -227,9 +223,8 @@ void ExecGate::set_watching(bool watches) {
   {
     const std::lock_guard lock(watch_->mutex);
     watch_->is_watching = watches;
-    for (Watch::WatchedFile& file : watch_->files) file.marked.reset();
-    if (watches) return;
-    fanotify_mark(watch_->group, FAN_MARK_FLUSH, 0, AT_FDCWD, nullptr);
+    watch_->marks.flush();
+    if (watches) return watch_->marks.mark_mounted();
     for (const Watch::Waiting& one : watch_->waiting) watch_->answer(one);
     watch_->waiting.clear();
   }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// ExecGate stops each thread of the machine that is about to execute one of some programs, or to
-// open one of some libraries, until djtap lets it pass: by permission events of fanotify(7), which
-// take CAP_SYS_ADMIN.
+// ExecGate stops each thread of the machine that is about to execute a program, one of some or any,
+// or to open one of some libraries, until djtap lets it pass: by permission events of fanotify(7),
+// which take CAP_SYS_ADMIN.
 #pragma once
 #include <sys/types.h>
 
@@ -30,17 +30,21 @@ class ExecGate {
 
   // Watches who opens these files, too: libraries, mostly opened by a program's loader.
   Status watch_libraries(const std::vector<std::string>& files);
-  // From now on threads of a process open libraries without waiting where `passes` says so, which
-  // another thread calls.
-  void let_open_if(std::function<bool(pid_t)> passes);
-  // Lets a process open libraries without waiting, or no more: djtap is about to wait for it.
-  void let_open(pid_t pid, bool opens);
+  // Watches who executes any program, also of file systems that are mounted later. Returns where
+  // those are mounted that it does not watch (ExecMarks::add_file_systems()).
+  std::vector<std::string> watch_all_programs();
+  // Lets a process through without waiting, or no more: djtap is about to wait for it.
+  void let_through(pid_t pid, bool is_through);
 
   // Visitor: a thread that waits.
   struct Visitor {
     pid_t tid;
     bool opens_library;  // in open(); else in execve()
+    std::string file;    // as djtap sees it
   };
+  // From now on visitors do not wait where `passes` says so of them and their process. Another
+  // thread calls it.
+  void let_pass_if(std::function<bool(const Visitor&, pid_t pid)> passes);
   // Readable (poll) when next() returns a thread.
   int fd() const;
   // Returns a thread that waits; empty: none does. djtap and what descends from it pass at once:

@@ -5,11 +5,13 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <thread>
 
 #include "runtime/process/os_error.h"
+#include "runtime/process/session_processes.h"
 #include "runtime/process/victim.h"
 
 namespace dj {
@@ -28,7 +30,10 @@ class Gate : public testing::Test {
     gate_ = gate.take();
   }
   // Executes it in a process that does not descend from this one.
-  Victim execute() const { return Victim({"sh", "-c", "(sleep 0.1; " + path_ + "; :) & exit"}); }
+  Victim execute() {
+    opens_ = false;
+    return Victim({"sh", "-c", "(sleep 0.1; " + path_ + "; :) & exit"});
+  }
   // Who waits, within five seconds.
   std::optional<pid_t> wait() const {
     pollfd bell = {gate_->fd(), POLLIN, 0};
@@ -134,10 +139,49 @@ TEST_F(Gate, OwnThreadsOpenLibrariesAtOnce) {
 
 TEST_F(Gate, SomeOpenLibrariesAtOnce) {
   ASSERT_TRUE(gate_->watch_libraries({path()}).ok());
-  gate_->let_open_if([](pid_t) { return true; });
+  gate_->let_pass_if([](const ExecGate::Visitor& who, pid_t) { return who.opens_library; });
   EXPECT_EQ(open().line(), "read");
-  gate_->let_open_if([](pid_t) { return false; });
+  gate_->let_pass_if([](const ExecGate::Visitor&, pid_t) { return false; });
   expect_reader_waits();
+}
+
+TEST_F(Gate, SomeExecuteAtOnce) {
+  gate_->let_pass_if([](const ExecGate::Visitor& who, pid_t) { return !who.opens_library; });
+  EXPECT_EQ(execute().line(), "runs");
+  gate_->let_pass_if([](const ExecGate::Visitor&, pid_t) { return false; });
+  expect_wait();
+}
+
+// Of another file system than the one that is watched, perhaps.
+TEST_F(Gate, AnyProgramIsWatched) {
+  const std::string other = path() + ".other";
+  std::filesystem::copy_file(path(), other);
+  gate_->watch_all_programs();
+  Victim victim({"sh", "-c", "(sleep 0.1; " + other + "; :) & exit"});
+  std::vector<std::string> files;
+  for (std::optional<ExecGate::Visitor> visitor; std::ranges::find(files, other) == files.end();
+       gate_->let_pass(visitor->tid)) {
+    pollfd bell = {gate_->fd(), POLLIN, 0};
+    ASSERT_EQ(poll(&bell, 1, 5000), 1);
+    visitor = gate_->next();
+    ASSERT_TRUE(visitor);
+    EXPECT_FALSE(visitor->opens_library);
+    files.push_back(visitor->file);
+  }
+  gate_->set_watching(false);
+  EXPECT_EQ(victim.line(), "runs");
+  EXPECT_FALSE(gate_->next());
+  std::filesystem::remove(other);
+}
+
+TEST_F(Gate, AProcessThatWaitsIsLetThrough) {
+  ASSERT_TRUE(gate_->watch_libraries({path()}).ok());
+  Victim reader = open();
+  pollfd bell = {gate_->fd(), POLLIN, 0};
+  ASSERT_EQ(poll(&bell, 1, 5000), 1);
+  for (const pid_t pid : all_processes()) gate_->let_through(pid, true);
+  EXPECT_EQ(reader.line(), "read");
+  EXPECT_FALSE(gate_->next());
 }
 
 TEST(ExecGate, AFileThatIsNotThereCannotBeWatched) {

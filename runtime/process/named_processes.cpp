@@ -69,16 +69,20 @@ NamedProcesses processes_where(const std::function<bool(pid_t)>& is_meant) {
     if (traceable.ok()) {
       found.pids.push_back(pid);
     } else if (start_time(pid) == start) {
-      found.left_out.push_back(traceable.error());
+      found.left_out.emplace(pid, traceable.error());
     }
   }
   return found;
 }
 
-// Whether the process runs one of the files, or has mapped its code.
+}  // namespace
+
+std::optional<FileNumber> program_of(pid_t pid) {
+  return file_number("/proc/" + std::to_string(pid) + "/exe");
+}
+
 bool has_file(pid_t pid, const std::set<FileNumber>& files) {
-  const std::string process = "/proc/" + std::to_string(pid);
-  const std::optional<FileNumber> program = file_number(process + "/exe");
+  const std::optional<FileNumber> program = program_of(pid);
   if (!program) return false;
   if (files.contains(*program)) return true;
   const Result<std::vector<Mapping>> maps = read_maps(pid);
@@ -87,8 +91,6 @@ bool has_file(pid_t pid, const std::set<FileNumber>& files) {
          });
 }
 
-}  // namespace
-
 NamedProcesses find_named_processes(const std::string& name) {
   return processes_where(
       [&](pid_t pid) { return is_called(name, comm_of(pid), base_name(program_path(pid))); });
@@ -96,6 +98,10 @@ NamedProcesses find_named_processes(const std::string& name) {
 
 NamedProcesses find_processes_of(const std::set<FileNumber>& files) {
   return processes_where([&](pid_t pid) { return has_file(pid, files); });
+}
+
+NamedProcesses find_every_process() {
+  return processes_where([](pid_t pid) { return program_of(pid).has_value(); });
 }
 
 std::map<FileNumber, std::string> mapped_files() {

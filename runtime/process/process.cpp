@@ -242,6 +242,14 @@ std::optional<uint64_t> start_time(pid_t pid) {
   return std::stoull(fields[21]);
 }
 
+std::optional<double> seconds_since_start(pid_t pid) {
+  const std::optional<uint64_t> ticks = start_time(pid);
+  timespec up = {};
+  if (!ticks || clock_gettime(CLOCK_BOOTTIME, &up) != 0) return std::nullopt;
+  const double start = static_cast<double>(*ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  return static_cast<double>(up.tv_sec) + static_cast<double>(up.tv_nsec) / 1e9 - start;
+}
+
 namespace {
 
 // Whether the process runs a program that djtap knows how to change. Nothing of it is touched.

@@ -71,6 +71,8 @@ Result<ProcessStatus> read_status(pid_t pid);
 // Returns when a process started, in clock ticks since boot: this tells it from a later process
 // with its pid. Empty: there is no such process.
 std::optional<uint64_t> start_time(pid_t pid);
+// How long it has run, to a hundredth of a second.
+std::optional<double> seconds_since_start(pid_t pid);
 // Returns where the heap of a process begins (start_brk); 0: there is no such process.
 uint64_t heap_begin(pid_t pid);
 

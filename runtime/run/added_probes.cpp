@@ -96,7 +96,7 @@ bool AddedProbes::settle(Program& next, ProbeId first, DoubleTargets& doubles, D
     if (target->has_ended()) continue;
     TargetFiles files = files_of_process(target->objects());
     files.helpers = compiled.helpers;
-    files.may_execute = prepared_.target.follows_execs || prepared_.target.is_everywhere;
+    files.may_execute = prepared_.target.follows_execs || prepared_.target.is_everywhere();
     files.find_library = find_cached_library;
     Diags here;
     plan = resolve(next, files, here, compiled.own.follows_calls);

@@ -77,7 +77,7 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
     take_process_numbers(probe.points, target.pid(), !target.more_pids.empty(), diags);
   TargetFiles files = target_files(target);
   files.helpers = compiled.helpers;
-  files.may_execute = target.follows_execs || target.is_everywhere;
+  files.may_execute = target.follows_execs || target.is_everywhere();
   files.find_library = find_cached_library;
   const bool keeps = codes.file_cache().keeps();
   const bool asks = may_ask_debug_servers();
@@ -99,9 +99,9 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
   } else {
     codes.plan_key = key;
   }
-  plan->is_everywhere = target.is_everywhere;
+  plan->is_everywhere = target.everywhere && !target.everywhere->every;
   plan->awaits_processes =
-      target.follows_execs || target.is_everywhere || !target.more_pids.empty();
+      target.follows_execs || target.is_everywhere() || !target.more_pids.empty();
   clock.done("resolve",
              fmt::format("{}{}", counted(plan->sites.size(), "site"), is_cached ? ", kept" : ""));
   return std::move(*plan);

@@ -46,8 +46,9 @@ std::string read_path(int tid, uint64_t address) {
 
 // So the same mistake is told once of a program that a thousand processes execute.
 std::string without_number(std::string text, int pid) {
-  const std::string which = fmt::format(" in process {}", pid);
-  if (const size_t at = text.find(which); at != text.npos) text.erase(at, which.size());
+  const std::string which = fmt::format("process {}", pid), where = " in " + which;
+  if (const size_t at = text.find(where); at != text.npos) return text.erase(at, where.size());
+  if (const size_t at = text.find(which); at != text.npos) text.replace(at, which.size(), "it");
   return text;
 }
 
@@ -144,12 +145,12 @@ void FollowedExecs::look_at_gate() {
   if (gate == nullptr) return;
   while (const std::optional<ExecGate::Visitor> visitor = gate->next()) {
     const int tid = visitor->tid;
-    const std::string opener = visitor->opens_library ? program_path(tid) : "";
+    const std::string program = visitor->opens_library ? program_path(tid) : visitor->file;
     const Status traced = visitor->opens_library ? take_opener(tid) : trace(tid);
     gate->let_pass(tid);
     if (!traced.ok() && traced.error().kind != Fail::TargetGone)
-      warn_of_refused(opener.empty() ? fmt::format("the program of process {}", tid) : opener,
-                      traced.error().message);
+      warn_of_refused(program.empty() ? fmt::format("the program of process {}", tid) : program,
+                      without_number(traced.error().message, tid));
   }
   warn_of_missed(gate->take_missed());
 }
@@ -186,8 +187,11 @@ void FollowedExecs::look() {
 
 void FollowedExecs::take_in(Traced& traced) {
   const int pid = traced.thread.pid();
+  const MachineProcesses* const meant = outsiders_.meant;
+  if (meant != nullptr && !meant->may_have(pid)) return static_cast<void>(traced.thread.let_go());
   const std::string program = program_path(pid);
   Result<Launched> launched = lead_to_start(outsiders_.gate, traced.thread);
+  if (launched.ok() && meant != nullptr && !meant->has(pid)) return;  // it goes on
   Result<TracedProcess> process =
       launched.ok() ? TracedProcess::executed(launched.take()) : launched.error();
   // A setuid program has other rights than the process had before.

@@ -15,14 +15,17 @@
 #include "runtime/process/exec_gate.h"
 #include "runtime/process/exec_tracee.h"
 #include "runtime/run/joined_processes.h"
+#include "runtime/run/machine_processes.h"
 #include "runtime/session/session.h"
 
 namespace dj {
 
-// Outsiders: processes of the machine that no process of the session has started.
+// Outsiders: whom the session takes in beside what its processes start.
 struct Outsiders {
-  ExecGate* gate = nullptr;  // null: they do not join
-  bool trusted = false;      // TargetChoices
+  ExecGate* gate = nullptr;  // null: no others
+  // Which of the programs are meant that processes of the session execute; null: all.
+  const MachineProcesses* meant = nullptr;
+  bool trusted = false;  // TargetChoices
   bool writable_text = false;
 };
 

@@ -10,28 +10,25 @@
 
 #include "runtime/output/report_times.h"
 #include "runtime/process/exec_gate.h"
-#include "runtime/process/file_number.h"
 #include "runtime/process/launch.h"
 #include "runtime/process/mapped_module.h"
+#include "runtime/run/machine_processes.h"
+#include "runtime/run/unprobed.h"
 #include "runtime/target/process/traced_process.h"
 
 namespace dj {
-
-// LibraryFiles: libraries, with a path of each.
-using LibraryFiles = std::map<FileNumber, std::string>;
 
 // At most one of `process` and `kernel` is there.
 struct FoundTarget {
   std::optional<TracedProcess> process;
   std::optional<std::vector<MappedModule>> kernel;  // by running_kernel()
-  // The further processes of -p, in the order of the command line, or all others that run the
-  // script's programs, which the session is to join. djtap has not looked at them; some may have
-  // ended.
+  // The further processes of -p, in the order of the command line, or all others of `everywhere`,
+  // which the session is to join. djtap has not looked at them; some may have ended.
   std::vector<int> more_pids;
-  // Whether all processes that run the script's programs are meant (running_programs.h).
-  bool is_everywhere = false;
-  std::unique_ptr<ExecGate> gate;  // those that will run them; null: djtap cannot know of them
-  LibraryFiles libraries;          // whose processes are meant, with those that map them later
+  UnprobedProcesses unprobed;  // of those that are meant
+  // Set where the command line names no process (running_programs.h).
+  std::optional<MachineProcesses> everywhere;
+  std::unique_ptr<ExecGate> gate;  // for those that come later; null: djtap cannot know of them
   bool trusted = false;            // TargetChoices::trusted
   ProcessNames names;              // of the processes that are, or were, in the session
   // Whether probes follow what processes of the session execute.
@@ -39,6 +36,7 @@ struct FoundTarget {
   // The command of -c where the kernel is probed: it waits, and nothing of it is probed.
   std::optional<ForkedChild> command;
 
+  bool is_everywhere() const { return everywhere.has_value(); }
   bool is_there() const { return process || kernel; }
   // What can be probed, ascending by address.
   const std::vector<MappedModule>& modules() const {

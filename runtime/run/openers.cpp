@@ -16,9 +16,9 @@ namespace dj {
 
 Result<Launched> lead_to_start(ExecGate* gate, ExecTracee& thread) {
   const int pid = thread.pid();
-  if (gate != nullptr) gate->let_open(pid, true);
+  if (gate != nullptr) gate->let_through(pid, true);
   Result<Launched> launched = thread.reach_start();
-  if (gate != nullptr) gate->let_open(pid, false);
+  if (gate != nullptr) gate->let_through(pid, false);
   return launched;
 }
 

@@ -20,6 +20,7 @@
 #include "runtime/process/loader_cache.h"
 #include "runtime/process/named_processes.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/process.h"
 #include "runtime/run/give_up_rights.h"
 #include "runtime/run/openers.h"
 #include "runtime/run/target.h"
@@ -31,24 +32,37 @@ std::string names_of(const std::vector<std::string>& files) {
   return printable(fmt::format("{}", fmt::join(files, ", ")));
 }
 
+std::string names_of(const FilesEverywhere& files) {
+  if (files.every_process) return "any program";
+  std::vector<std::string> names = files.programs;
+  names.insert(names.end(), files.library_names.begin(), files.library_names.end());
+  return names_of(names);
+}
+
 // One that has ended meanwhile is none that djtap could have probed.
-void warn_of_unprobed(const Error& error) {
-  if (error.kind == Fail::TargetGone || error.kind == Fail::NotFound) return;
-  report_warning("DJ5914", "a process is not probed: " + error.message);
+bool is_gone(const Error& error) {
+  return error.kind == Fail::TargetGone || error.kind == Fail::NotFound;
+}
+
+// Whether a process will be there a moment later, and can be stopped: it has run for a second, and
+// does not wait in the kernel for a child (vfork) or a device.
+bool is_settled(int pid) {
+  constexpr double kSeconds = 1;
+  const std::optional<double> age = seconds_since_start(pid);
+  const Result<ProcessStatus> status = read_status(pid);
+  return age && *age >= kSeconds && status.ok() && status.value().state != 'D';
 }
 
 // The first of the processes that can be probed becomes the target, the others are left for the
-// session to join.
-void take_running(const FilesEverywhere& files, const TargetChoices& choices, FoundTarget& found) {
-  std::set<FileNumber> numbers;
-  for (const auto& [number, path] : files.libraries) numbers.insert(number);
-  for (const std::string& program : files.programs) {
-    if (const std::optional<FileNumber> number = file_number(program)) numbers.insert(*number);
-  }
-  const NamedProcesses running = find_processes_of(numbers);
-  for (const Error& why : running.left_out) warn_of_unprobed(why);
+// session to join. Of processes that have just started, most end soon: they are no target unless
+// `any` says so.
+void take_running(const TargetChoices& choices, bool any, FoundTarget& found) {
+  found.more_pids.clear();
+  const NamedProcesses running = found.everywhere->find();
+  for (const auto& [pid, why] : running.left_out) found.unprobed.add(pid, why);
   for (const int pid : running.pids) {
-    if (found.process) {
+    if (found.unprobed.has(pid)) continue;
+    if (found.process || !(any || is_settled(pid))) {
       found.more_pids.push_back(pid);
       continue;
     }
@@ -56,8 +70,9 @@ void take_running(const FilesEverywhere& files, const TargetChoices& choices, Fo
     Result<TracedProcess> process = open_process(pid, choices.trusted, choices.writable_text);
     if (process.ok()) {
       found.process.emplace(process.take());
-    } else {
-      warn_of_unprobed(process.error());
+      if (found.gate) found.gate->let_through(pid, true);  // until it is probed
+    } else if (!is_gone(process.error())) {
+      found.unprobed.add(pid, process.error());
     }
   }
 }
@@ -79,13 +94,13 @@ Result<std::optional<TracedProcess>> follow_exec(ExecGate& gate, int tid, bool t
   return std::optional<TracedProcess>(std::move(process));
 }
 
-// Waits for the first process that can be probed. Warns of the first that cannot: many may come.
-Result<TracedProcess> await_first(const std::vector<std::string>& files, ExecGate& gate,
-                                  bool trusted, std::optional<double> seconds) {
+// Waits for the first process that can be probed, and returns it as it stands at its start. Warns
+// of the first that cannot: many may come.
+Result<TracedProcess> await_first(const FilesEverywhere& files, ExecGate& gate, bool trusted,
+                                  std::optional<double> seconds) {
   constexpr int kRoundMs = 50;
   const uint64_t end = seconds ? now_ns() + static_cast<uint64_t>(*seconds * 1e9) : ~uint64_t{0};
   bool is_told = false;
-  log_line("djtap: no process runs {}; waiting for one", names_of(files));
   while (!is_told_to_end() && now_ns() < end) {
     pollfd bell = {gate.fd(), POLLIN, 0};
     poll(&bell, 1, kRoundMs);
@@ -97,9 +112,34 @@ Result<TracedProcess> await_first(const std::vector<std::string>& files, ExecGat
     gate.let_pass(visitor->tid);
     if (process.ok() && process.value()) return std::move(*process.take());
     const bool is_refused = !process.ok() && process.error().kind != Fail::TargetGone;
-    if (is_refused && !std::exchange(is_told, true)) warn_of_unprobed(process.error());
+    if (is_refused && !std::exchange(is_told, true))
+      report_warning("DJ5914", "a process is not probed: " + process.error().message);
   }
   return Error{fmt::format("no process has executed {}", names_of(files)), Fail::NotFound};
+}
+
+void take_begun(TracedProcess process, const TargetChoices& choices, FoundTarget& found) {
+  find_names_as(process.pid);
+  if (choices.writable_text) trust_writable(process.modules);
+  std::erase(found.more_pids, process.pid);
+  found.process.emplace(std::move(process));
+}
+
+// Where all processes have just started: one that has stayed for a second, or one that starts
+// meanwhile, which stands until it is probed.
+void take_young(const FilesEverywhere& files, const TargetChoices& choices, FoundTarget& found) {
+  constexpr double kRound = 0.05;
+  constexpr int kRounds = 20;
+  for (int i = 0; i < kRounds && !found.process; ++i) {
+    if (found.gate) {
+      Result<TracedProcess> begun = await_first(files, *found.gate, choices.trusted, kRound);
+      if (begun.ok()) return take_begun(begun.take(), choices, found);
+    } else {
+      usleep(static_cast<useconds_t>(kRound * 1e6));
+    }
+    take_running(choices, false, found);
+  }
+  if (!found.process) take_running(choices, true, found);
 }
 
 // The files that the script names as libraries. In containers several have one path.
@@ -120,14 +160,14 @@ LibraryFiles libraries_of(const Program& program) {
 
 // What the session will miss.
 void warn_of_later(const FilesEverywhere& files, const Error& no_gate) {
-  if (!files.programs.empty())
-    report_warning("DJ5917", fmt::format("processes that execute {} later are not probed: {}",
-                                         names_of(files.programs), no_gate.message));
-  if (!files.library_names.empty())
-    report_warning("DJ5917",
-                   fmt::format("processes that map {} later are not probed, except what the "
-                               "probed ones execute: {}",
-                               names_of(files.library_names), no_gate.message));
+  const auto warn = [&](const std::string& which) {
+    report_warning("DJ5917", fmt::format("processes that {} later are not probed, except what the "
+                                         "probed ones execute: {}",
+                                         which, no_gate.message));
+  };
+  if (files.every_process) return warn("others start");
+  if (!files.programs.empty()) warn("execute " + names_of(files.programs));
+  if (!files.library_names.empty()) warn("map " + names_of(files.library_names));
 }
 
 // A file of `programs` that is none: a process maps it, and executes another. A static program may
@@ -146,13 +186,28 @@ std::vector<std::string> paths_here(const LibraryFiles& libraries) {
   return paths;
 }
 
-LibraryFiles all_libraries(const FilesEverywhere& files) {
-  LibraryFiles libraries = files.libraries;
+MachineProcesses meant_by(const FilesEverywhere& files) {
+  MachineProcesses meant;
+  meant.every = files.every_process;
+  meant.libraries = files.libraries;
   for (const std::string& path : files.programs) {
     const std::optional<FileNumber> number = file_number(path);
-    if (number && is_library(path)) libraries.emplace(*number, path);
+    if (!number) continue;
+    meant.programs.insert(*number);
+    if (is_library(path)) meant.libraries.emplace(*number, path);
   }
-  return libraries;
+  return meant;
+}
+
+// Which execs the gate holds.
+void watch_execs(const FilesEverywhere& files, ExecGate& gate) {
+  if (!files.every_process) return;
+  const std::vector<std::string> left_out = gate.watch_all_programs();
+  if (!left_out.empty())
+    report_warning("DJ5917",
+                   fmt::format("programs of these file systems that unprobed processes execute "
+                               "later are not probed: {}",
+                               names_of(left_out)));
 }
 
 }  // namespace
@@ -161,6 +216,7 @@ FilesEverywhere files_everywhere(const Program& program, const MeantTarget& mean
                                  const TargetChoices& choices) {
   FilesEverywhere files;
   if (choices.is_given() || meant.is_kernel()) return files;
+  files.every_process = means_every_process(program);
   files.programs = program_files(program);
   files.library_names = library_names(program);
   if (!files.library_names.empty()) files.libraries = libraries_of(program);
@@ -171,36 +227,42 @@ Result<FoundTarget> find_everywhere(const FilesEverywhere& files, const TargetCh
                                     std::optional<double> seconds) {
   forget_target_files();
   FoundTarget found;
-  found.is_everywhere = true;
+  found.everywhere = meant_by(files);
   found.trusted = choices.trusted;
   Error no_gate;
-  Result<std::unique_ptr<ExecGate>> gate = ExecGate::open(files.programs);
-  if (gate.ok())
+  const std::vector<std::string> held =
+      files.every_process ? std::vector<std::string>() : files.programs;
+  Result<std::unique_ptr<ExecGate>> gate = ExecGate::open(held);
+  if (gate.ok()) {
     found.gate = gate.take();
-  else
+    watch_execs(files, *found.gate);
+  } else {
     no_gate = gate.error();
-  found.libraries = all_libraries(files);
-  take_running(files, choices, found);
+  }
+  // Where the gate holds each exec that is meant, what these processes execute need not be
+  // followed.
+  found.follows_execs = files.every_process || !found.gate;
+  take_running(choices, false, found);
+  if (!found.process && !found.more_pids.empty()) take_young(files, choices, found);
+  found.unprobed.report();
   if (found.process) {
     if (!found.gate) warn_of_later(files, no_gate);
     return found;
   }
-  std::vector<std::string> names = files.programs;
-  names.insert(names.end(), files.library_names.begin(), files.library_names.end());
-  if (files.programs.empty() && found.libraries.empty())
-    return Error{"no process that djtap may trace has mapped " + names_of(names) +
+  const LibraryFiles& libraries = found.everywhere->libraries;
+  if (!files.every_process && files.programs.empty() && libraries.empty())
+    return Error{"no process that djtap may trace has mapped " + names_of(files) +
                      ", and the loader knows no such library; -c starts one",
                  Fail::NotFound};
   if (!found.gate)
     return Error{fmt::format("no process that djtap may trace runs {}, and djtap may not wait for "
                              "one: {}; -c starts one",
-                             names_of(names), no_gate.message),
+                             names_of(files), no_gate.message),
                  no_gate.kind};
-  DJ_TRY_DO(found.gate->watch_libraries(paths_here(found.libraries)));
-  DJ_TRY(TracedProcess process, await_first(names, *found.gate, choices.trusted, seconds));
-  find_names_as(process.pid);
-  if (choices.writable_text) trust_writable(process.modules);
-  found.process.emplace(std::move(process));
+  if (!files.every_process) DJ_TRY_DO(found.gate->watch_libraries(paths_here(libraries)));
+  log_line("djtap: no process runs {}; waiting for one", names_of(files));
+  DJ_TRY(TracedProcess process, await_first(files, *found.gate, choices.trusted, seconds));
+  take_begun(std::move(process), choices, found);
   return found;
 }
 

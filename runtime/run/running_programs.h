@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// find_everywhere() finds the target of a script that names programs or libraries where the command
-// line names no process: all processes that have these files, and those that will run such a
-// program.
+// find_everywhere() finds the target of a script that means processes of the whole machine, as the
+// command line names none: all that have the files that it names, or all there are, and those that
+// come later.
 #pragma once
 #include <optional>
 #include <set>
@@ -22,8 +22,9 @@ struct FilesEverywhere {
   std::vector<std::string> programs;       // paths; libraries, too, that process("file") names
   std::vector<std::string> library_names;  // as the script has them
   LibraryFiles libraries;                  // of these names, which processes have mapped
+  bool every_process = false;              // means_every_process()
 
-  bool are_meant() const { return !programs.empty() || !library_names.empty(); }
+  bool are_meant() const { return every_process || !programs.empty() || !library_names.empty(); }
 };
 
 // Returns those of a script. Empty if the command line names a process, or something of the kernel
@@ -33,8 +34,8 @@ FilesEverywhere files_everywhere(const Program& program, const MeantTarget& mean
 
 // Returns the oldest process that has one of `files`, with the others as more_pids. If none has,
 // waits for the first that executes one of the programs; it stands at its start then. With root's
-// rights, FoundTarget::gate holds each later exec of the programs from then on. seconds: how long
-// to wait at most. Fails with Permission if no process runs and djtap may not wait for one, with
+// rights, FoundTarget::gate holds each later exec that matters from then on; without, what these
+// processes execute is followed. seconds: how long to wait at most. Fails with Permission if no process runs and djtap may not wait for one, with
 // NotFound behind the wait, if djtap is told to end, and if only libraries are meant and no process
 // has one. Warns of processes that cannot be probed.
 Result<FoundTarget> find_everywhere(const FilesEverywhere& files, const TargetChoices& choices,

@@ -19,6 +19,7 @@
 #include "runtime/process/open_files.h"
 #include "runtime/process/own_tracee.h"
 #include "runtime/process/session_processes.h"
+#include "runtime/run/other_processes.h"
 #include "runtime/run/report_session.h"
 #include "runtime/run/show.h"
 #include "runtime/run/target.h"
@@ -260,19 +261,24 @@ int SessionRun::fail_arming(const Error& error) {
   return exit_code;
 }
 
-// From here on, who opens a library waits for djtap. Those that have mapped it meanwhile join as
-// those that djtap has found at first.
-void SessionRun::watch_libraries() {
-  FoundTarget& found = prepared_.target;
-  if (!found.gate || found.libraries.empty()) return;
+// By which djtap knows the processes of the session.
+uint64_t SessionRun::data_inode() const {
+  return static_cast<const ProcessTarget*>(session_->target())->data().inode();
+}
+
+// From here on, who opens a library waits for djtap. Of the session's own processes djtap hears
+// otherwise.
+void SessionRun::watch_outsiders() {
+  const FoundTarget& found = prepared_.target;
+  if (!found.gate) return;
+  const bool every = found.everywhere->every;
+  found.gate->let_pass_if([data = data_inode(), every](const ExecGate::Visitor& who, int pid) {
+    return (who.opens_library || every) && has_memory(pid, data);
+  });
+  if (every || found.everywhere->libraries.empty()) return;
   std::vector<std::string> paths, others;
-  std::set<FileNumber> numbers;
-  for (const auto& [number, path] : found.libraries) {
-    numbers.insert(number);
+  for (const auto& [number, path] : found.everywhere->libraries)
     (file_number(path) == number ? paths : others).push_back(path);
-  }
-  const uint64_t data = static_cast<ProcessTarget*>(session_->target())->data().inode();
-  found.gate->let_open_if([data](int pid) { return has_memory(pid, data); });
   const Status watched = found.gate->watch_libraries(paths);
   if (!watched.ok()) others = paths;
   if (!others.empty())
@@ -281,15 +287,10 @@ void SessionRun::watch_libraries() {
                                printable(fmt::format("{}", fmt::join(others, ", "))),
                                watched.ok() ? "djtap finds another file at this path, or none"
                                             : watched.error().message));
-  for (const int pid : find_processes_of(numbers).pids) {
-    const bool is_known =
-        pid == found.pid() || std::ranges::find(found.more_pids, pid) != found.more_pids.end();
-    if (!is_known) found.more_pids.push_back(pid);
-  }
 }
 
 std::optional<int> SessionRun::arm() {
-  watch_libraries();
+  watch_outsiders();
   watches_.arming.emplace(prepared_.compiled, *session_);
   watches_.arming->look();
   FoundTarget& found = prepared_.target;
@@ -305,7 +306,7 @@ std::optional<int> SessionRun::arm() {
   }
   if (Target* const target = session_->target()) {
     const bool lists = stages_.probes || stages_.dump.count("probes") > 0;
-    const bool is_alone = found.more_pids.empty() && !found.is_everywhere;
+    const bool is_alone = found.more_pids.empty() && !found.is_everywhere();
     const int pid = is_alone ? 0 : target->pid();
     report_arming(*target, prepared_.clock, lists, pid, !stress_.is_on());
   }
@@ -325,58 +326,28 @@ StressFacts SessionRun::stress_facts_now() const {
   return stress_facts(*session_, all && !modules.empty() ? modules.front().path : "");
 }
 
-namespace {
-
-// The other processes of -p, and what all of -p have started before.
-std::vector<int> further_processes(const FoundTarget& found) {
-  std::vector<int> further = found.more_pids;
-  if (!found.follows_execs || found.is_child()) return further;
-  std::vector<int> begun = descendants(found.pid());
-  for (const int pid : found.more_pids) {
-    const std::vector<int> more = descendants(pid);
-    begun.insert(begun.end(), more.begin(), more.end());
-  }
-  for (const int pid : begun) {
-    if (pid != found.pid() && std::ranges::find(further, pid) == further.end())
-      further.push_back(pid);
-  }
-  return further;
-}
-
-}  // namespace
-
 std::string SessionRun::program_name(int pid) {
   const std::string path = program_path(pid);
   return printable(path.substr(path.rfind('/') + 1));
 }
 
-// One that cannot be probed costs a warning.
-JoinedProcesses SessionRun::join_further(FurtherPlans& plans) {
+JoinedProcesses SessionRun::further_processes(FurtherPlans& plans) {
   raise_open_files();
-  FoundTarget& found = prepared_.target;
+  const FoundTarget& found = prepared_.target;
   const ProcessInput input =
       found.process ? static_cast<ProcessTarget*>(session_->target())->input_of_further()
                     : ProcessInput();
-  JoinedProcesses joined(plans, found.modules(), input, stages_.probes, [this](int pid) {
+  return JoinedProcesses(plans, found.modules(), input, stages_.probes, [this](int pid) {
     prepared_.target.names[pid] = program_name(pid);
     host_probes_->run_joining(pid);
   });
-  const std::vector<int> further =
-      stress_.is_on() || !found.process ? std::vector<int>() : further_processes(found);
-  for (size_t i = 0; i < further.size(); ++i) {
-    const int pid = further[i];
-    Result<TracedProcess> process = open_process(pid, found.trusted, input.writable_text);
-    const Status done = process.ok() ? joined.join(process.take()) : Status(process.error());
-    const bool has_ended = !done.ok() && (done.error().kind == Fail::TargetGone ||
-                                          done.error().kind == Fail::NotFound);
-    if (!done.ok() && i < found.more_pids.size() && !(found.is_everywhere && has_ended)) {
-      report_warning("DJ5914",
-                     fmt::format("process {} is not probed: {}", pid, done.error().message));
-    }
-  }
-  if (found.process && !found.is_child() && !found.is_everywhere && !stress_.is_on())
-    session_->target()->warn_of_unprobed();
-  return joined;
+}
+
+void SessionRun::join_others(JoinedProcesses& joined, FollowedExecs* execs) {
+  FoundTarget& found = prepared_.target;
+  if (!found.process || stress_.is_on()) return;
+  dj::join_others({found, joined, execs, outsiders().writable_text, data_inode()});
+  if (!found.is_child() && !found.is_everywhere()) session_->target()->warn_of_unprobed();
 }
 
 // Takes in that processes begin, while they still are what they began as. The drain writes a record
@@ -390,18 +361,18 @@ void SessionRun::hear_who_leaves() {
 Outsiders SessionRun::outsiders() const {
   const FoundTarget& found = prepared_.target;
   const auto* first = static_cast<const ProcessTarget*>(session_->target());
-  return {found.gate.get(), found.trusted, first->input_of_further().writable_text};
+  const MachineProcesses* meant = found.everywhere && !found.gate ? &*found.everywhere : nullptr;
+  return {found.gate.get(), meant, found.trusted, first->input_of_further().writable_text};
 }
 
 void SessionRun::trace() {
   FurtherPlans plans(prepared_.compiled, prepared_.codes, *session_);
-  JoinedProcesses joined = join_further(plans);
+  JoinedProcesses joined = further_processes(plans);
   std::optional<FollowedExecs> execs;
   ExecGate* const gate = prepared_.target.gate.get();
   if (session_->header().follows_execs != 0 || gate != nullptr)
-    execs.emplace(*session_, joined,
-                  static_cast<ProcessTarget*>(session_->target())->data().inode(), outsiders(),
-                  [this] { hear_who_leaves(); });
+    execs.emplace(*session_, joined, data_inode(), outsiders(), [this] { hear_who_leaves(); });
+  join_others(joined, execs ? &*execs : nullptr);
   DlopenWatch dlopened(stages_, !stress_.is_on(), prepared_.compiled, *session_, plans, joined);
   const Further further = {dlopened, joined, execs ? &*execs : nullptr};
   AddedProbes added(prepared_, *session_, *drain_, *host_probes_, plans, further);

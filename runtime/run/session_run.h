@@ -71,8 +71,10 @@ class SessionRun {
   TakenOut take_out();
   StressFacts stress_facts_now() const;
   static std::string program_name(int pid);
-  JoinedProcesses join_further(FurtherPlans& plans);
-  void watch_libraries();
+  JoinedProcesses further_processes(FurtherPlans& plans);
+  void join_others(JoinedProcesses& joined, FollowedExecs* execs);
+  void watch_outsiders();
+  uint64_t data_inode() const;
   void name_stacks();
   Outsiders outsiders() const;
   void hear_who_leaves();

@@ -70,7 +70,7 @@ void add_bell(uint64_t word, std::list<Doorbell>& bells, LoopActions& actions) {
 // Whether the end of the first process is that of the session.
 bool ends_with_first(const Tracing& tracing) {
   const FoundTarget& target = tracing.prepared.target;
-  return target.more_pids.empty() && !target.gate;
+  return target.more_pids.empty() && !target.is_everywhere();
 }
 
 bool is_readable(int fd) {
@@ -136,7 +136,7 @@ Result<Ended> trace(const Tracing& tracing, const SessionChoices& steering) {
     const auto is_leaving = [execs](int pid) { return execs != nullptr && execs->is_leaving(pid); };
     const bool is_at_exec = process && is_leaving(process->pid);
     const std::string program = is_at_exec ? "" : exec.poll();
-    if (!program.empty() && !tracing.prepared.target.is_everywhere &&
+    if (!program.empty() && !tracing.prepared.target.is_everywhere() &&
         !(process && execs && execs->has_followed(process->pid)))
       report_warning("DJ5901",
                      fmt::format("the target executed {}: probes do not follow", program));

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <ctime>
 #include <sstream>
 #include <vector>
 
@@ -29,11 +28,7 @@ constexpr std::chrono::milliseconds kStep(50), kShortest(100);
 constexpr std::chrono::seconds kLongestSearchStep(2);
 
 std::chrono::system_clock::time_point begin_of(pid_t pid) {
-  timespec up = {};
-  clock_gettime(CLOCK_BOOTTIME, &up);
-  const auto ticks = static_cast<double>(start_time(pid).value_or(0));
-  const double age =
-      static_cast<double>(up.tv_sec) - ticks / static_cast<double>(sysconf(_SC_CLK_TCK));
+  const double age = seconds_since_start(pid).value_or(0);
   return std::chrono::system_clock::now() - std::chrono::seconds(static_cast<long>(age) + 2);
 }
 
