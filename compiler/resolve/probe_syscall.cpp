@@ -116,7 +116,8 @@ void add_sites(PointQuery& query, size_t module, Module& file, bool done,
     if (asked != nullptr && is_known) of.number = *asked;
     site.syscall = of;
     site.listed = fmt::format("syscall{} at {:#x}", done ? ".return" : "", address);
-    if (!holder) site.symbol = site.function = "syscall";
+    if (!holder)
+      site.symbol = site.function = fmt::format("{:#x}", address);  // as func("0x..") has it
     sites.push_back(std::move(site));
   }
 }
