@@ -28,28 +28,15 @@ namespace {
 
 constexpr int kRoundMs = 100;  // between looks at the clock and at the files
 
-// Whether the thread is djtap's, or djtap has started its process or a process above it. True if
-// the thread has no number here: djtap could not trace it.
-bool descends_from_djtap(pid_t tid) {
-  constexpr int kMostAncestors = 100;  // numbers may be given anew meanwhile
-  pid_t pid = tid <= 0 ? tid : process_of(tid);
-  for (int i = 0; i < kMostAncestors && pid != getpid(); ++i) {
-    if (pid <= 0) return i == 0;
-    pid = parent_of(pid);
-  }
-  return pid == getpid();
+// True also if the thread has no number here: djtap could not trace it.
+bool is_djtaps(pid_t tid) {
+  const pid_t pid = tid <= 0 ? 0 : process_of(tid);
+  return pid == 0 || descends_from_djtap(pid);
 }
 
 std::string name_of(int fd) {
   std::error_code error;
   return std::filesystem::read_symlink("/proc/self/fd/" + std::to_string(fd), error).string();
-}
-
-// An exec asks once for each file that the kernel opens: of a script the interpreter, too, and of
-// both the loader. From the first of them on, djtap traces the thread.
-bool is_followed(pid_t tid) {
-  const Result<ProcessStatus> status = read_status(tid);
-  return status.ok() && status.value().tracer == getpid();
 }
 
 }  // namespace
@@ -107,10 +94,12 @@ void ExecGate::Watch::take(const fanotify_event_metadata& event) {
   eventfd_write(bell, 1);
 }
 
+// An exec asks once for each file that the kernel opens: of a script the interpreter, too, and of
+// both the loader. From the first of them on, djtap traces the thread.
 bool ExecGate::Watch::may_pass(const Visitor& who) const {
-  if (descends_from_djtap(who.tid)) return true;
+  if (is_djtaps(who.tid)) return true;
   const pid_t pid = process_of(who.tid);
-  return through.contains(pid) || (!who.opens_library && is_followed(who.tid)) ||
+  return through.contains(pid) || (!who.opens_library && is_traced_by_djtap(who.tid)) ||
          (passes && passes(who, pid));
 }
 

@@ -53,13 +53,13 @@ bool is_called(std::string_view name, std::string_view comm, std::string_view pr
 
 namespace {
 
-// The processes that are meant, without djtap itself and its ancestors.
+// The processes that are meant, without djtap itself, its ancestors, and those that it holds now.
 NamedProcesses processes_where(const std::function<bool(pid_t)>& is_meant) {
   NamedProcesses found;
   std::vector<std::pair<uint64_t, pid_t>> begun;
   const std::set<pid_t> own = djtap_and_ancestors();
   for (const pid_t pid : all_processes()) {
-    if (own.contains(pid) || !is_meant(pid)) continue;
+    if (own.contains(pid) || is_traced_by_djtap(pid) || !is_meant(pid)) continue;
     const std::optional<uint64_t> start = start_time(pid);
     if (start) begun.emplace_back(*start, pid);
   }
@@ -101,7 +101,8 @@ NamedProcesses find_processes_of(const std::set<FileNumber>& files) {
 }
 
 NamedProcesses find_every_process() {
-  return processes_where([](pid_t pid) { return program_of(pid).has_value(); });
+  return processes_where(
+      [](pid_t pid) { return program_of(pid).has_value() && !descends_from_djtap(pid); });
 }
 
 std::map<FileNumber, std::string> mapped_files() {

@@ -21,7 +21,8 @@ namespace dj {
 // program: the base name of its executable file; empty: not known.
 bool is_called(std::string_view name, std::string_view comm, std::string_view program);
 
-// NamedProcesses holds the processes of one name or file, without djtap itself and its ancestors.
+// NamedProcesses holds the processes of one name or file, without djtap itself, its ancestors, and
+// those that are on their way into execve() and that it follows.
 struct NamedProcesses {
   std::vector<pid_t> pids;          // those that djtap may trace, the oldest first
   std::map<pid_t, Error> left_out;  // the others, and why it may not trace them
@@ -32,7 +33,7 @@ NamedProcesses find_processes_of(const std::set<FileNumber>& files);
 // The file of the program that a process runs; empty: none, or djtap may not know.
 std::optional<FileNumber> program_of(pid_t pid);
 bool has_file(pid_t pid, const std::set<FileNumber>& files);
-// All of which djtap may know the program; so no threads of the kernel.
+// All of which djtap may know the program, but what djtap has started; so no threads of the kernel.
 NamedProcesses find_every_process();
 
 // Returns the files whose code processes have mapped, with the path that one of these has it by;

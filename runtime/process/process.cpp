@@ -228,6 +228,11 @@ Result<ProcessStatus> read_status(pid_t pid) {
   return status;
 }
 
+bool is_traced_by_djtap(pid_t tid) {
+  const Result<ProcessStatus> status = read_status(tid);
+  return status.ok() && status.value().tracer == getpid();
+}
+
 bool is_ending(pid_t tid) {
   const std::vector<std::string> fields = stat_fields(tid);
   if (fields.size() < 9 || fields[2] == "Z" || fields[2] == "X") return true;

@@ -68,6 +68,8 @@ struct ProcessStatus {
 };
 // Reads the status of a process. Fails if there is no such process.
 Result<ProcessStatus> read_status(pid_t pid);
+// Whether djtap traces the thread now.
+bool is_traced_by_djtap(pid_t tid);
 // Returns when a process started, in clock ticks since boot: this tells it from a later process
 // with its pid. Empty: there is no such process.
 std::optional<uint64_t> start_time(pid_t pid);

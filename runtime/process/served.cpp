@@ -28,6 +28,14 @@ pid_t parent_of(pid_t pid) {
   return 0;
 }
 
+bool descends_from_djtap(pid_t pid) {
+  constexpr int kMostAncestors = 100;  // numbers may be given anew meanwhile
+  for (int i = 0; i < kMostAncestors && pid > 0; ++i, pid = parent_of(pid)) {
+    if (pid == getpid()) return true;
+  }
+  return false;
+}
+
 namespace {
 
 std::optional<FileNumber> program_of(pid_t id) {

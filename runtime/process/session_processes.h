@@ -48,6 +48,8 @@ std::vector<pid_t> find_probed_processes();
 std::vector<pid_t> all_processes();
 
 pid_t parent_of(pid_t pid);  // 0: there is no such process
+// Whether it is djtap's process, or djtap has started it or one above it.
+bool descends_from_djtap(pid_t pid);
 // The process of a thread; 0: there is no such thread, or it has ended.
 pid_t process_of(pid_t tid);
 

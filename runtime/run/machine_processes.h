@@ -19,7 +19,7 @@ struct MachineProcesses {
   std::set<FileNumber> programs;  // else those that run one of these,
   LibraryFiles libraries;         // or have mapped one of these
 
-  // Those that run now, without djtap itself and its ancestors.
+  // Those that run now (NamedProcesses).
   NamedProcesses find() const;
   // Whether this process is meant, as far as it has mapped its files.
   bool has(int pid) const;

@@ -54,8 +54,10 @@ Status Joining::try_join(int pid) {
 // One that executes another program meanwhile is followed, or comes in join_missed(). One of the
 // machine's that has just ended need not be told of.
 void Joining::join(int pid, bool is_meant) {
-  if (input_.execs != nullptr) input_.execs->poll();
-  if (input_.execs != nullptr && input_.execs->is_leaving(pid)) return;
+  if (input_.execs != nullptr) {
+    input_.execs->poll();
+    if (input_.execs->is_leaving(pid) || has_memory(pid, input_.data)) return;
+  }
   const std::optional<FileNumber> program = program_of(pid);
   if (found_.gate) found_.gate->let_through(pid, true);
   const Status done = try_join(pid);
