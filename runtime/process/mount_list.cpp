@@ -4,6 +4,7 @@
 
 #include <fstream>
 #include <sstream>
+#include <utility>
 
 namespace dj {
 namespace {
@@ -31,20 +32,24 @@ bool has_word(std::string_view list, std::string_view word) {
   return false;
 }
 
+std::optional<Mount> parse_mount(const std::string& line) {
+  const size_t dash = line.find(" - ");
+  if (dash == std::string::npos) return std::nullopt;
+  std::istringstream head(line), tail(line.substr(dash + 3));
+  Mount mount;
+  std::string number, parent, source;
+  head >> number >> parent >> mount.device >> mount.root >> mount.place >> mount.options;
+  tail >> mount.type >> source >> mount.super_options;
+  mount.root = unescaped(mount.root);
+  mount.place = unescaped(mount.place);
+  return mount;
+}
+
 std::vector<Mount> mount_list() {
   std::vector<Mount> mounts;
   std::ifstream file("/proc/self/mountinfo");
   for (std::string line; std::getline(file, line);) {
-    const size_t dash = line.find(" - ");
-    if (dash == std::string::npos) continue;
-    std::istringstream head(line), tail(line.substr(dash + 3));
-    Mount mount;
-    std::string number, parent, source;
-    head >> number >> parent >> mount.device >> mount.root >> mount.place >> mount.options;
-    tail >> mount.type >> source >> mount.super_options;
-    mount.root = unescaped(mount.root);
-    mount.place = unescaped(mount.place);
-    mounts.push_back(std::move(mount));
+    if (std::optional<Mount> mount = parse_mount(line)) mounts.push_back(std::move(*mount));
   }
   return mounts;
 }

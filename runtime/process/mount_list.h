@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // mount_list() reads what is mounted where, as djtap sees it.
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,6 +19,8 @@ struct Mount {
 };
 
 std::vector<Mount> mount_list();
+// A line of that file; empty: it is none.
+std::optional<Mount> parse_mount(const std::string& line);
 
 // Whether `list`, words with commas between them, has this word.
 bool has_word(std::string_view list, std::string_view word);
