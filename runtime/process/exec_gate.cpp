@@ -20,6 +20,7 @@
 
 #include "runtime/process/exec_marks.h"
 #include "runtime/process/os_error.h"
+#include "runtime/process/output_readers.h"
 #include "runtime/process/process.h"
 #include "runtime/process/session_processes.h"
 
@@ -66,6 +67,7 @@ struct ExecGate::Watch {
   void read_events();
   void take(const fanotify_event_metadata& event);
   bool may_pass(const Visitor& who) const;
+  bool is_through(pid_t pid) const;
   void answer(const Waiting& one) const;  // and closes its descriptor
   void answer_late();
   void mark_replaced();
@@ -94,13 +96,18 @@ void ExecGate::Watch::take(const fanotify_event_metadata& event) {
   eventfd_write(bell, 1);
 }
 
+// A process waits for its vfork child, which may wait here.
+bool ExecGate::Watch::is_through(pid_t pid) const {
+  return through.contains(pid) || (!through.empty() && through.contains(parent_of(pid)));
+}
+
 // An exec asks once for each file that the kernel opens: of a script the interpreter, too, and of
 // both the loader. From the first of them on, djtap traces the thread.
 bool ExecGate::Watch::may_pass(const Visitor& who) const {
   if (is_djtaps(who.tid)) return true;
   const pid_t pid = process_of(who.tid);
-  return through.contains(pid) || (!who.opens_library && is_traced_by_djtap(who.tid)) ||
-         (passes && passes(who, pid));
+  return reads_output(pid) || is_through(pid) ||
+         (!who.opens_library && is_traced_by_djtap(who.tid)) || (passes && passes(who, pid));
 }
 
 void ExecGate::Watch::read_events() {
@@ -181,7 +188,7 @@ void ExecGate::let_through(pid_t pid, bool is_through) {
   if (!is_through) return static_cast<void>(watch_->through.erase(pid));
   watch_->through.insert(pid);
   std::erase_if(watch_->waiting, [&](const Watch::Waiting& one) {
-    if (one.is_taken || process_of(one.who.tid) != pid) return false;
+    if (one.is_taken || !watch_->is_through(process_of(one.who.tid))) return false;
     watch_->answer(one);
     return true;
   });

@@ -33,7 +33,8 @@ class ExecGate {
   // Watches who executes any program, also of file systems that are mounted later. Returns where
   // those are mounted that it does not watch (ExecMarks::add_file_systems()).
   std::vector<std::string> watch_all_programs();
-  // Lets a process through without waiting, or no more: djtap is about to wait for it.
+  // Lets a process and its children through without waiting, or no more: djtap is about to wait for
+  // it, and it may wait for a child (vfork).
   void let_through(pid_t pid, bool is_through);
 
   // Visitor: a thread that waits.
@@ -47,8 +48,8 @@ class ExecGate {
   void let_pass_if(std::function<bool(const Visitor&, pid_t pid)> passes);
   // Readable (poll) when next() returns a thread.
   int fd() const;
-  // Returns a thread that waits; empty: none does. djtap and what descends from it pass at once:
-  // djtap may wait for it.
+  // Returns a thread that waits; empty: none does. djtap, what descends from it and who reads its
+  // output pass at once: djtap may wait for it.
   std::optional<Visitor> next();
   // Lets a thread pass that next() has returned.
   void let_pass(pid_t tid);

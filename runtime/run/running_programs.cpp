@@ -94,13 +94,12 @@ Result<std::optional<TracedProcess>> follow_exec(ExecGate& gate, int tid, bool t
   return std::optional<TracedProcess>(std::move(process));
 }
 
-// Waits for the first process that can be probed, and returns it as it stands at its start. Warns
-// of the first that cannot: many may come.
-Result<TracedProcess> await_first(const FilesEverywhere& files, ExecGate& gate, bool trusted,
-                                  std::optional<double> seconds) {
+// Waits for the first process that can be probed, and returns it as it stands at its start.
+Result<TracedProcess> await_first(const FilesEverywhere& files, bool trusted,
+                                  std::optional<double> seconds, FoundTarget& found) {
   constexpr int kRoundMs = 50;
   const uint64_t end = seconds ? now_ns() + static_cast<uint64_t>(*seconds * 1e9) : ~uint64_t{0};
-  bool is_told = false;
+  ExecGate& gate = *found.gate;
   while (!is_told_to_end() && now_ns() < end) {
     pollfd bell = {gate.fd(), POLLIN, 0};
     poll(&bell, 1, kRoundMs);
@@ -111,9 +110,10 @@ Result<TracedProcess> await_first(const FilesEverywhere& files, ExecGate& gate, 
                                                        : follow_exec(gate, visitor->tid, trusted);
     gate.let_pass(visitor->tid);
     if (process.ok() && process.value()) return std::move(*process.take());
-    const bool is_refused = !process.ok() && process.error().kind != Fail::TargetGone;
-    if (is_refused && !std::exchange(is_told, true))
-      report_warning("DJ5914", "a process is not probed: " + process.error().message);
+    if (!process.ok() && !is_gone(process.error())) {
+      found.unprobed.add(visitor->tid, process.error());
+      found.unprobed.report();
+    }
   }
   return Error{fmt::format("no process has executed {}", names_of(files)), Fail::NotFound};
 }
@@ -132,7 +132,7 @@ void take_young(const FilesEverywhere& files, const TargetChoices& choices, Foun
   constexpr int kRounds = 20;
   for (int i = 0; i < kRounds && !found.process; ++i) {
     if (found.gate) {
-      Result<TracedProcess> begun = await_first(files, *found.gate, choices.trusted, kRound);
+      Result<TracedProcess> begun = await_first(files, choices.trusted, kRound, found);
       if (begun.ok()) return take_begun(begun.take(), choices, found);
     } else {
       usleep(static_cast<useconds_t>(kRound * 1e6));
@@ -261,7 +261,7 @@ Result<FoundTarget> find_everywhere(const FilesEverywhere& files, const TargetCh
                  no_gate.kind};
   if (!files.every_process) DJ_TRY_DO(found.gate->watch_libraries(paths_here(libraries)));
   log_line("djtap: no process runs {}; waiting for one", names_of(files));
-  DJ_TRY(TracedProcess process, await_first(files, *found.gate, choices.trusted, seconds));
+  DJ_TRY(TracedProcess process, await_first(files, choices.trusted, seconds, found));
   take_begun(std::move(process), choices, found);
   return found;
 }

@@ -41,6 +41,7 @@ void UnprobedProcesses::add(int pid, const Error& why) {
 
 void UnprobedProcesses::report() {
   for (const auto& [reason, pids] : std::exchange(new_, {})) {
+    if (!told_.insert(reason).second) continue;
     std::string text = reason;
     replace(text, kNumber, fmt::format("process {}", pids.front()));
     report_warning("DJ5914", fmt::format("process {} is not probed: {}{}", pids.front(), text,

@@ -15,11 +15,13 @@ class UnprobedProcesses {
  public:
   void add(int pid, const Error& why);
   bool has(int pid) const { return pids_.contains(pid); }
-  // Warns of those that were added since the last call: DJ5914.
+  // Warns (DJ5914) of those that were added since the last call for other reasons than those that
+  // were told before.
   void report();
 
  private:
   std::map<std::string, std::vector<int>> new_;  // by the reason, without the process's number
+  std::set<std::string> told_;                   // reasons
   std::set<int> pids_;
 };
 
