@@ -11,8 +11,9 @@ namespace {
 
 void tell(abi::EventKind kind) {
   agent::Record record;
-  if (!record.open(0, kind, 0)) return;
-  record.head().format = agent::process_id();
+  if (!record.open(sizeof(abi::ChildPayload), kind, 0)) return;
+  *reinterpret_cast<abi::ChildPayload*>(record.payload()) = {arena()->target_pid,
+                                                             agent::process_id()};
   record.commit();
 }
 

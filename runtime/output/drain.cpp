@@ -323,10 +323,12 @@ void Drain::State::write(const Record& record) {
           rates.files, fmt::format("files by switch_file(): more than {} at once, and {} a second",
                                    kFilesAtOnce, kFiles));
     case abi::kEventChildBegins:
-    case abi::kEventChildEnds:
-      if (input.child)
-        input.child(static_cast<pid_t>(header.format), header.kind == abi::kEventChildBegins);
+    case abi::kEventChildEnds: {
+      abi::ChildPayload child;
+      if (!record.read(sizeof header, child)) return report_forged();
+      if (input.child) input.child(child, header.kind == abi::kEventChildBegins);
       return;
+    }
     default:
       return;
   }

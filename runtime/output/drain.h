@@ -13,6 +13,7 @@
 #include "compiler/stages/program.h"
 #include "runtime/output/output.h"
 #include "runtime/output/print_record.h"
+#include "runtime/shared/event.h"
 
 namespace dj {
 
@@ -23,8 +24,8 @@ struct DrainInput {
   const Sources& sources;
   const Layout& layout;
   RecordSink sink = nullptr;  // takes what handlers print; null: Drain writes it as text
-  // Takes the reports of processes that the target has forked: each begins or ends.
-  std::function<void(pid_t pid, bool begins)> child = nullptr;
+  // Takes the reports of forked processes: each begins or ends.
+  std::function<void(const abi::ChildPayload& child, bool begins)> child = nullptr;
 };
 
 class Drain {

@@ -57,9 +57,9 @@ void HostProbes::run_for(const TargetTask& task, HostProbe::When when) {
   own.task = 0;
 }
 
-std::function<void(pid_t, bool)> HostProbes::told() {
-  return [this](pid_t pid, bool begins) {
-    if (children_) begins ? children_->begins(pid) : children_->ends(pid);
+std::function<void(const abi::ChildPayload&, bool)> HostProbes::told() {
+  return [this](const abi::ChildPayload& child, bool begins) {
+    if (children_) begins ? children_->begins(child) : children_->ends(child);
   };
 }
 

@@ -26,7 +26,7 @@ class HostProbes {
   HostProbes& operator=(const HostProbes&) = delete;
 
   // Returns the function that takes what the drain hears of forked children (DrainInput::child).
-  std::function<void(pid_t, bool)> told();
+  std::function<void(const abi::ChildPayload&, bool)> told();
   // Runs begin, process.begin and oneshot probes. Call it before the target runs on. After a
   // oneshot probe the session ends.
   void run_first();

@@ -28,7 +28,6 @@ struct EventHeader {
   uint16_t kind;    // EventKind
   uint16_t count;   // Print: arguments
   uint32_t format;  // Print: FormatId. Hist: 1 linear, 0 logarithmic. Warn, System: bytes of text.
-                    // Child: its pid
   uint32_t site;
 };
 constexpr uint32_t kEventAlign = 32;
@@ -60,6 +59,12 @@ struct ErrorPayload {
 };
 
 // Warn, System: header, then `format` bytes of text.
+
+// ChildBegins, ChildEnds: follows the header.
+struct ChildPayload {
+  uint64_t target;  // Header::target_pid of the process that has the constants which it has
+  uint64_t pid;     // as pid() says it
+};
 
 // Hist: follows the header; then `words` bucket words, and the Sender.
 struct HistPayload {
