@@ -163,3 +163,27 @@ def test_without_the_rights_of_root(forms, tmp_path):
     assert "code 0" in told.stdout and calls_of(told.stdout) == 11, (told, result)
     assert counted(result, "b") == {file.name: 2, "sh": 2}, (told, result)
     assert "later are not probed, except what the probed ones execute: " in result.stderr, result
+
+
+def test_who_reads_the_output_is_left_alone(tmp_path):
+    """djtap waits for it when the pipe is full. Its children read the same pipe."""
+    script = ('probe syscall_any { if (n++ % 20 == 0) println(execname()) } probe process.begin { b[execname()]++ } probe process.end { e++ } '
+              'probe timer.ms(400) { exit() } probe end { delete n; delete e }')
+    reader = "while read line; do echo $line; /usr/bin/env true; done | sort | uniq -c"
+    lines = f"sh -c 'while :; do /bin/true; done' & sleep 0.3; $djtap 2> {tmp_path}/err | {reader}"
+    told = traced(lines, script)
+    warning = re.search(r"DJ5914\]: process \d+ is not probed: process \d+ reads what djtap writes, .*", (tmp_path / "err").read_text())
+    assert warning and told.returncode == 0, (told, (tmp_path / "err").read_text())
+    assert re.search(r"^ *\d+ true$", told.stdout, re.M) and 'b["true"]' in told.stdout and "env" not in told.stdout, told
+
+
+def test_pid_namespaces_that_have_the_same_numbers(tmp_path):
+    """As containers have. Each of their processes begins and ends once, with its own name."""
+    script = re.sub(r' if \(execname\(\) =~ "\^pa_"\)', "", SCRIPT)
+    inner = "/bin/cat /dev/null; ( : ); /bin/sleep 0.3; exit"
+    before = f"sh -c 'while ! [ -e {tmp_path}/go ]; do sleep 0.05; done; for i in 1 2 3 4; do unshare -pf sh -c \"{inner}\" & done; wait' & all=$!; sleep 0.3"
+    result, said = session(before, "wait $all", tmp_path, script)
+    begun, ended = counted(result, "b"), counted(result, "e")
+    assert [begun[name] for name in ("unshare", "cat")] == [8, 4] == [ended[name] for name in ("unshare", "cat")], (result, said)
+    assert ended["sleep"] == begun["sleep"] >= 4, (result, said)
+    assert ended["sh"] == begun["sh"] >= 9, (result, said)

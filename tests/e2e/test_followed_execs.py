@@ -379,3 +379,13 @@ def test_a_library_that_only_what_is_executed_maps(djtap, djtap_once, tmp_path):
     for options in (["--no-follow", "-e", 'probe func("libm.so.6!cbrt") { n++ }'], ["-e", 'probe func("libmm.so.6!cbrt") { n++ }']):
         wrong = djtap_once(*options, "-c", "sh -c 'true; true'")
         assert wrong.returncode == 3 and "error[DJ3005]: the traced process has no object" in wrong.stderr, wrong
+
+
+def test_the_end_of_a_fork_has_the_name_of_what_has_forked_it(djtap):
+    """Also where it is killed before djtap looks at it, and what has forked it is not the first process."""
+    forks = "import os; [os.waitpid(pid, 0) if (pid := os.fork()) else os.kill(os.getpid(), 9) for _ in range(20)]"
+    name = pathlib.Path(os.path.realpath(paths.PYTHON))
+    script = f'probe process.end {{ e[execname()]++ }} probe process("{name}").end {{ s++ }}'
+    result = djtap("-e", script, "--", "sh", "-c", f"{name} -c '{forks}'; exit")
+    assert dict(result.array("e")) == {f'"{name.name[:15]}"': "21", '"sh"': "1"}, result
+    assert result.globals["s"] == 21, result

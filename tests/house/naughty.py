@@ -34,7 +34,7 @@ MANY_MEMBERS = {
 
 # {folder: how many of its files name the word}.
 WORDS = {
-    "pid_t": {"runtime/run": 9, "runtime/session": 2},
+    "pid_t": {"runtime/run": 7, "runtime/session": 2},
     "Stopped": {"runtime/run/doctor": 2, "runtime/run": 1},
     '"/proc': {"compiler/base": 2, "compiler/debuginfo": 1, "runtime/run/doctor": 1, "runtime/patch": 1, "runtime/run": 3, "runtime/session": 1,
                "stdlib": 1},
