@@ -92,13 +92,13 @@ bool means_every_process(const Program& program) {
     return std::ranges::any_of(
         points, [&](const ast::ProbePoint* point) { return is_of_any_process(*point, name); });
   };
-  const auto names_process = [](const ast::ProbePoint* point) {
+  const auto means_others = [](const ast::ProbePoint* point) {
     const ast::Component& first = point->components.front();
-    return first.name == "process" && first.argument.index() != 0;
+    return (first.name == "process" && first.argument.index() != 0) || first.name == "oneshot";
   };
   if (has("syscall")) return true;
   return (has("begin") || has("end") || has("thread")) && library_names(program).empty() &&
-         std::ranges::none_of(points, names_process);
+         std::ranges::none_of(points, means_others);
 }
 
 std::vector<std::string> missing_libraries(const Program& program,

@@ -43,7 +43,8 @@ std::vector<Diag> errors_in_libraries(const Program& program, const std::string&
 std::vector<std::string> library_names(const Program& program);
 
 // Whether a script means all processes there are: by process.syscall, or by process.begin,
-// process.end and process.thread where it names no process, program or library.
+// process.end and process.thread where it names no process, program or library, and goes on when it
+// has begun (oneshot ends it).
 bool means_every_process(const Program& program);
 
 }  // namespace dj

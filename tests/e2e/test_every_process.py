@@ -15,6 +15,7 @@ from test_everywhere import as_root, may_watch
 SPACE = ["unshare", *(["-pf"] if os.geteuid() == 0 else ["-Urpf"]), "--mount-proc", "--kill-child"]
 pytestmark = pytest.mark.skipif(subprocess.run([*SPACE, "true"], capture_output=True, check=False).returncode != 0,
                                 reason=f"{' '.join(SPACE)} is not allowed here")
+over_all = pytest.mark.skipif(not may_watch(all_files=True), reason="the kernel gives this user no permission events for a file system (FAN_MARK_FILESYSTEM)")
 SOURCE = paths.ROOT / "tests" / "targets" / "parents.c"
 GO = textwrap.dedent("""\
     package main
@@ -100,7 +101,7 @@ def test_what_they_execute(forms, tmp_path):
     assert counted(result, "b") == counted(result, "e") == {file.name: 2 for file in forms}, (result, said)
 
 
-@as_root
+@over_all
 def test_what_others_execute(forms, tmp_path):
     """The shell that has started djtap is not in the session. A script's interpreter and the loader ask the gate, too."""
     script = tmp_path / "script"
@@ -114,7 +115,7 @@ def test_what_others_execute(forms, tmp_path):
     assert "DJ5915" not in result.stderr, result
 
 
-@as_root
+@over_all
 def test_what_is_mounted_later(forms, tmp_path):
     """In a mount namespace of the test's own."""
     place = tmp_path / "mounted"

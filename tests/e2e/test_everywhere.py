@@ -18,14 +18,14 @@ from support.paths import victim
 WAITING = r"^djtap: no process runs .*; waiting for one$"
 
 
-def may_watch():
-    """Whether the kernel asks this user who may execute a file (fanotify_init(2), FAN_OPEN_EXEC_PERM)."""
-    class_content, mark_add, open_exec_perm, here = 4, 1, 0x40000, -100
+def may_watch(all_files=False):
+    """Whether the kernel asks this user who may execute a file (fanotify_init(2), FAN_OPEN_EXEC_PERM), or any of a file system."""
+    class_content, mark_add, mark_file_system, open_exec_perm, here = 4, 1, 0x100, 0x40000, -100
     libc = ctypes.CDLL(None)
     group = libc.fanotify_init(class_content, os.O_RDONLY)
     if group < 0:
         return False
-    marked = libc.fanotify_mark(group, mark_add, ctypes.c_uint64(open_exec_perm), here, __file__.encode())
+    marked = libc.fanotify_mark(group, mark_add | (mark_file_system if all_files else 0), ctypes.c_uint64(open_exec_perm), here, __file__.encode())
     os.close(group)
     return marked == 0
 
