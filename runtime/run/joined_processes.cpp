@@ -34,7 +34,6 @@ JoinedProcesses::JoinedProcesses(FurtherPlans& plans, const std::vector<MappedMo
                                  std::function<void(int)> joins)
     : plans_(plans),
       compiled_(plans.compiled()),
-      session_(plans.session()),
       input_(std::move(input)),
       lists_sites_(lists_sites),
       joins_(std::move(joins)) {
@@ -86,7 +85,7 @@ Status JoinedProcesses::prepare(const Target& target) {
 void JoinedProcesses::forget_plans() {
   for (Known& known : known_) known.is_old = true;
   off_.clear();
-  for (const auto& target : session_.targets()) {
+  for (const auto& target : session().targets()) {
     if (!target->has_ended()) add_off(target->sites(), off_);
   }
 }
@@ -115,7 +114,7 @@ std::vector<InstalledSite> JoinedProcesses::new_skips(const Target& joined) cons
     return fmt::format("{} {} {}", site.module, site.symbol, site.reason);
   };
   std::set<std::string> told;
-  for (const auto& target : session_.targets()) {
+  for (const auto& target : session().targets()) {
     if (target.get() == &joined) continue;
     for (const InstalledSite& site : target->skipped_sites()) told.insert(name_of(site));
   }
@@ -140,7 +139,7 @@ Status JoinedProcesses::join(TracedProcess process) { return take_in(std::move(p
 Status JoinedProcesses::join_again(const Target* left, TracedProcess process) {
   const auto found = std::ranges::find(members_, left, &Member::target);
   if (found != members_.end()) {
-    session_.set_ended(*left);
+    session().set_ended(*left);
     members_.erase(found);
   }
   return take_in(std::move(process), true);
@@ -155,7 +154,7 @@ Status JoinedProcesses::take_in(TracedProcess process, bool is_again) {
   report_joined(member, pid);
   if (member.stacks)
     member.jit =
-        std::make_unique<JitWatch>(pid, *member.stacks, session_.stack_room(*member.target));
+        std::make_unique<JitWatch>(pid, *member.stacks, session().stack_room(*member.target));
   members_.push_back(std::move(member));
   return ok_status();
 }
@@ -185,7 +184,7 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
                                    : PlannedCode{compiled_.plan, compiled_.image, compiled_.abis,
                                                  sample_calls(compiled_.plan, compiled_.layout)};
   input.shared_code = [&](const AgentPlaces& places) {
-    return session_.shared_code(code.image, places);
+    return session().shared_code(code.image, places);
   };
   DetourPlan detours = plans_.detours(code, process.modules, input.facts, 0, &known->patches);
   make_stacks(member, *known, process.modules);
@@ -198,7 +197,7 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
       std::make_unique<ProcessTarget>(std::move(joining), plans_.codes(), std::move(input));
   member.target = target.get();
   member.known = known;
-  return session_.join(std::move(target), {code.image, detours}, stacks);
+  return session().join(std::move(target), {code.image, detours}, stacks);
 }
 
 // A process that has executed another program lives on without the session.
@@ -208,22 +207,28 @@ bool JoinedProcesses::has_left(const Member& member, bool looks_at_memory) const
 
 void JoinedProcesses::poll() {
   constexpr uint64_t kIntervalNs = 500'000'000;
-  session_.end_one();
+  session().end_one();
   const bool looks = now_ns() >= look_next_ns_;
+  if (looks) look_next_ns_ = now_ns() + kIntervalNs;
   std::erase_if(members_, [&](Member& member) {
     if (!has_left(member, looks)) return false;
-    session_.set_ended(*member.target);
+    session().set_ended(*member.target);
     return true;
   });
   for (const Member& member : members_) {
     if (member.jit) member.jit->look();
   }
-  if (!looks) return;
-  constexpr uint64_t kShare = 100;   // of djtap's time, at most: there may be many processes
-  constexpr size_t kManyEnded = 64;  // for fewer, djtap does not look at all processes
-  const uint64_t begin = now_ns();
-  if (session_.ended().size() >= kManyEnded) session_.drop_ended(mapped_session_files());
-  look_next_ns_ = now_ns() + std::max(kIntervalNs, kShare * (now_ns() - begin));
+  drop_ended();
+}
+
+// To see which of them have forks, djtap looks at all processes: once for so many that have ended.
+// Until then each has three files open, and the tables by which its stacks were walked in memory.
+void JoinedProcesses::drop_ended() {
+  constexpr size_t kMany = 256, kManyWithStacks = 32;
+  const size_t ended = session().ended().size(), most = compiled_.stacks ? kManyWithStacks : kMany;
+  if (ended < most || ended < 2 * kept_ended_) return;
+  session().drop_ended(mapped_session_files());
+  kept_ended_ = session().ended().size();
 }
 
 void JoinedProcesses::note_opened(std::span<const MappedModule> objects) {

@@ -79,6 +79,7 @@ class JoinedProcesses {
     Target* target = nullptr;
     Known* known = nullptr;
   };
+  Session& session() const { return plans_.session(); }
   static FileNames files_of(const std::vector<MappedModule>& modules);
   bool has_left(const Member& member, bool looks_at_memory) const;
   Result<Known*> plan_for(const std::vector<MappedModule>& modules, bool has_rseq);
@@ -89,10 +90,10 @@ class JoinedProcesses {
   void make_stacks(Member& member, Known& known, const std::vector<MappedModule>& modules);
   Status take_in(TracedProcess process, bool is_again);
   Status join(Member& member, std::unique_ptr<TracedProcess> process);
+  void drop_ended();
 
   FurtherPlans& plans_;
   Compiled& compiled_;
-  Session& session_;
   ProcessInput input_;
   bool lists_sites_;
   std::function<void(int)> joins_;
@@ -102,6 +103,7 @@ class JoinedProcesses {
   std::list<Member> members_;
   uint32_t most_numbers_ = 0;  // that processes have had
   uint64_t look_next_ns_ = 0;
+  size_t kept_ended_ = 0;  // targets of ended processes that had forks when djtap looked last
 };
 
 }  // namespace dj

@@ -38,6 +38,13 @@ def test_a_shell_loop(djtap):
     check(djtap("-e", counting(), "-c", f"sh -c 'for i in $(seq 100); do {COUNT} 3; done'"), 100)
 
 
+def test_what_has_ended_takes_no_files(djtap):
+    """However many execs djtap follows, it has some hundred files open: those of the processes that have ended last."""
+    result = djtap("-e", counting(), "-c", f"sh -c 'for i in $(seq 1200); do {COUNT} 1; done; echo files: $(ls /proc/$PPID/fd | wc -l)'")
+    assert 0 < result.facts["files"] < 1000, result
+    check(result, 1200)
+
+
 def test_a_command_becomes_another_program(djtap):
     """The number of the process stays."""
     result = djtap("-e", counting() + " probe end { println(\"TARGET \", target()) }", "-c", f"sh -c 'echo own: $$; exec {COUNT} 5'")
