@@ -27,6 +27,9 @@ class BoxedOptional {
   const T& operator*() const { return *value_; }
   const T* operator->() const { return value_.get(); }
   T* operator->() { return value_.get(); }
+  bool operator==(const BoxedOptional& other) const {
+    return value_ && other.value_ ? *value_ == *other.value_ : !value_ && !other.value_;
+  }
 
  private:
   std::unique_ptr<T> value_;

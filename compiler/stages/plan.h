@@ -37,11 +37,13 @@ struct CallOf {
   bool tail = false;    // a jump: the return address is on the stack already
   // Of the instruction behind the call, when the callee has returned: that of the call; else 0.
   uint64_t returned_from = 0;
+  bool operator==(const CallOf&) const = default;
 };
 
 // The site is a linkage stub: a jump to a function of another object, whose return is the stub's.
 struct StubOf {
   std::string name;  // of that function
+  bool operator==(const StubOf&) const = default;
 };
 
 // The site is a system call instruction, or the one behind it.
@@ -53,6 +55,7 @@ struct SyscallOf {
   // Threads arrive behind it that have not made this call: a new process or thread begins there, or
   // a jump leads there.
   bool others_arrive = false;
+  bool operator==(const SyscallOf&) const = default;
 };
 
 // The site is an SDT mark: a place that the program's author named.
@@ -60,6 +63,7 @@ struct MarkOf {
   std::string provider, name;
   std::vector<std::string> operands;  // as the assembler writes them
   uint64_t semaphore = 0;             // ELF address of the 16-bit count of its users; 0: none
+  bool operator==(const MarkOf&) const = default;
 };
 
 // One place to probe. All addresses are ELF virtual addresses of the module's file.
@@ -79,6 +83,7 @@ struct Site {
   BoxedOptional<SyscallOf> syscall;
   BoxedText listed;  // as -l writes it behind process(..), when kind and name do not say it all
   std::vector<HandlerId> handlers;  // in registration order
+  bool operator==(const Site&) const = default;
 };
 
 // A text made of values: $$parms, $$vars, $$locals, $$return ("a=1 b=0x2"), $x$ ("{.x=1, .y=2}").

@@ -29,13 +29,10 @@ void FurtherPlans::settle(Plan& plan) {
   }
 }
 
-// The rows of the plan's own host probes come behind its sites, and no event names them.
-Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedModule>& modules,
-                                          bool has_rseq) {
+FurtherPlan FurtherPlans::begin(Plan plan, const std::vector<MappedModule>& modules,
+                                bool has_rseq) {
   settle(plan);
   const Plan& first = compiled_.plan;
-  plan.first_site =
-      static_cast<SiteId>(first.sites.size() + first.host_probes.size() + first.dlopened.size());
   find_exits(plan, modules, compiled_.facts.keeps_calls, codes_);
   if (next_handler_ == 0) {
     next_handler_ = static_cast<HandlerId>(first.handlers.size());
@@ -46,6 +43,14 @@ Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedMod
   further.code = sets_.find(plan, has_rseq);
   further.plan = std::move(plan);
   further.is_shared = further.code != nullptr;
+  return further;
+}
+
+// The rows of the plan's own host probes come behind its sites, and no event names them.
+Status FurtherPlans::add(FurtherPlan& further, bool has_rseq) {
+  const Plan& first = compiled_.plan;
+  further.plan.first_site =
+      static_cast<SiteId>(first.sites.size() + first.host_probes.size() + first.dlopened.size());
   if (!further.is_shared) {
     further.plan.first_handler = next_handler_;
     DJ_TRY(further.code, compile_handlers(further.plan, has_rseq));
@@ -54,6 +59,29 @@ Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedMod
   DJ_TRY_DO(session_.add_plan(further.plan));
   if (!further.is_shared) sets_.keep(further.plan, has_rseq, further.code);
   remember(further);
+  return ok_status();
+}
+
+Result<FurtherPlan> FurtherPlans::compile(Plan plan, const std::vector<MappedModule>& modules,
+                                          bool has_rseq) {
+  FurtherPlan further = begin(std::move(plan), modules, has_rseq);
+  DJ_TRY_DO(add(further, has_rseq));
+  return further;
+}
+
+Result<FurtherPlan> FurtherPlans::compile_program(Plan plan,
+                                                  const std::vector<MappedModule>& modules,
+                                                  bool has_rseq) {
+  FurtherPlan further = begin(std::move(plan), modules, has_rseq);
+  if (further.is_shared) {
+    further.plan.first_handler = further.code->first;
+    if (const auto there = rows_.find(further.plan, compiled_.plan)) {
+      further.plan.first_site = *there;
+      return further;
+    }
+  }
+  DJ_TRY_DO(add(further, has_rseq));
+  rows_.keep(further.plan);
   return further;
 }
 

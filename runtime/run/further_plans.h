@@ -13,6 +13,7 @@
 #include "runtime/patch/module_code.h"
 #include "runtime/run/compiled.h"
 #include "runtime/run/handler_sets.h"
+#include "runtime/run/site_rows.h"
 #include "runtime/session/session.h"
 
 namespace dj {
@@ -43,6 +44,10 @@ class FurtherPlans {
   // Lowers a plan that resolve() has made, unless an earlier one had the same handlers, and adds it
   // to the session. modules: all of the process; has_rseq: of the process (TargetFacts).
   Result<FurtherPlan> compile(Plan plan, const std::vector<MappedModule>& modules, bool has_rseq);
+  // The same of a whole program. It has the numbers of an earlier program that has the same sites,
+  // as most have of a script that probes libraries alone.
+  Result<FurtherPlan> compile_program(Plan plan, const std::vector<MappedModule>& modules,
+                                      bool has_rseq);
   // Plans the detours of such a plan for one process. first_module: modules before it have no
   // place. kept: has the patches of processes of the same program; null: djtap keeps none.
   DetourPlan detours(const PlannedCode& code, const std::vector<MappedModule>& modules,
@@ -52,6 +57,8 @@ class FurtherPlans {
   Session& session() { return session_; }
 
  private:
+  FurtherPlan begin(Plan plan, const std::vector<MappedModule>& modules, bool has_rseq);
+  Status add(FurtherPlan& further, bool has_rseq);
   void settle(Plan& plan);
   Result<std::shared_ptr<const HandlerCode>> compile_handlers(const Plan& plan, bool has_rseq);
   void remember(const FurtherPlan& further);
@@ -59,6 +66,7 @@ class FurtherPlans {
   ModuleCodes& codes_;
   Session& session_;
   HandlerSets sets_;
+  SiteRows rows_;
   HandlerId next_handler_ = 0;
   std::set<std::string> told_;  // names of values that are cut
 };

@@ -59,7 +59,11 @@ Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const std::vector<Mapp
   const auto is_it = [&](const Known& each) {
     return !each.is_old && each.files == files && each.has_rseq == has_rseq;
   };
-  if (const auto found = std::ranges::find_if(known_, is_it); found != known_.end()) return &*found;
+  if (const auto found = std::ranges::find_if(known_, is_it); found != known_.end()) {
+    known_.splice(known_.end(), known_, found);
+    return &*found;
+  }
+  forget_oldest();
   Diags errors;  // points that mean nothing here may mean something in another process
   TargetFiles read = files_of_process(modules);
   read.helpers = compiled_.helpers;
@@ -71,10 +75,22 @@ Result<JoinedProcesses::Known*> JoinedProcesses::plan_for(const std::vector<Mapp
                                     ? diag.message
                                     : fmt::format("{} ({})", diag.message, diag.help));
   }
-  DJ_TRY(FurtherPlan further, plans_.compile(std::move(plan), modules, has_rseq));
+  DJ_TRY(FurtherPlan further, plans_.compile_program(std::move(plan), modules, has_rseq));
   further.samples = samples_of(further.plan, compiled_.plan, compiled_.layout);
   known_.push_back({std::move(files), has_rseq, std::move(further), std::nullopt, KeptPatches()});
   return &known_.back();
+}
+
+// A build may execute thousands of programs once: each plan takes up to megabytes.
+void JoinedProcesses::forget_oldest() {
+  constexpr size_t kMost = 64;
+  if (known_.size() < kMost) return;
+  const auto found = std::ranges::find_if(known_, [this](const Known& known) {
+    return known.further && std::ranges::find(members_, &known, &Member::known) == members_.end();
+  });
+  if (found == known_.end()) return;
+  for (const auto& [path, version] : found->files) opened_.insert(path);
+  known_.erase(found);
 }
 
 Status JoinedProcesses::prepare(const Target& target) {

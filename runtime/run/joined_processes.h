@@ -83,6 +83,7 @@ class JoinedProcesses {
   static FileNames files_of(const std::vector<MappedModule>& modules);
   bool has_left(const Member& member, bool looks_at_memory) const;
   Result<Known*> plan_for(const std::vector<MappedModule>& modules, bool has_rseq);
+  void forget_oldest();
   Result<uint32_t> free_number();
   // The skipped sites of `joined` that no other process of the session skips.
   std::vector<InstalledSite> new_skips(const Target& joined) const;
@@ -98,7 +99,7 @@ class JoinedProcesses {
   bool lists_sites_;
   std::function<void(int)> joins_;
   OffHandlers off_;  // of forget_plans()
-  std::list<Known> known_;
+  std::list<Known> known_;  // the one that was not needed for longest first
   std::set<std::string> opened_;  // paths
   std::list<Member> members_;
   uint32_t most_numbers_ = 0;  // that processes have had

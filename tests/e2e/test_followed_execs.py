@@ -45,6 +45,15 @@ def test_what_has_ended_takes_no_files(djtap):
     check(result, 1200)
 
 
+def test_programs_that_are_executed_once(djtap_once, tmp_path):
+    """A build or a configure script makes and executes hundreds of them: those that have the same sites share the rows of these,
+    of which a session has 262,144."""
+    loop = f"for i in $(seq 150); do cp {COUNT} {tmp_path}/once; {tmp_path}/once 1; rm {tmp_path}/once; done"
+    script = 'probe func("libc.so.6!*") ? { n++ } probe func("libc.so.6!exit") { ends[execname()]++ }'
+    result = djtap_once("-e", script, "-c", f"sh -c '{loop}'")
+    assert result.returncode == 0 and not result.stderr and dict(result.array("ends"))['"once"'] == "150", result
+
+
 def test_a_command_becomes_another_program(djtap):
     """The number of the process stays."""
     result = djtap("-e", counting() + " probe end { println(\"TARGET \", target()) }", "-c", f"sh -c 'echo own: $$; exec {COUNT} 5'")
