@@ -61,22 +61,10 @@ void find_children(PointQuery& query, bool begin, std::vector<Site>& sites) {
                    });
 }
 
-// The programs that process("file") means. Empty: all that have mapped the file, a library.
-std::vector<std::string> meant_programs(const ModuleSet& modules,
-                                        const std::vector<size_t>& objects) {
-  std::vector<std::string> programs;
-  for (const size_t object : objects) {
-    const bool is_library = object != 0 && modules.bias(object).has_value();
-    if (is_library) return {};
-    programs.push_back(modules.path(object));
-  }
-  return programs;
-}
-
-// The path of a file that the session has yet to make.
-std::string path_to_come(const std::string& name) {
+// As the kernel names the file, which the session may have yet to make.
+std::string kernels_name(const std::string& path) {
   std::error_code none;
-  return std::filesystem::weakly_canonical(name, none).string();
+  return std::filesystem::weakly_canonical(path, none).string();
 }
 
 void find_process_change(PointQuery& query, PointMeaning& meaning) {
@@ -89,10 +77,9 @@ void find_process_change(PointQuery& query, PointMeaning& meaning) {
     const std::vector<size_t> objects =
         query.modules.process(name, process.argument_span, query.optional ? hidden : query.diags);
     if (objects.empty() && !query.optional) return;
-    if (objects.empty())
-      host.programs = {path_to_come(name)};
-    else
-      host.programs = meant_programs(query.modules, objects);
+    if (objects.empty()) host.files.push_back(kernels_name(name));
+    for (const size_t object : objects)
+      host.files.push_back(kernels_name(query.modules.path(object)));
     is_here = !objects.empty() && query.modules.has_one_of(objects);
   }
   host.when = query.component("begin") ? When::ProcessBegin : When::ProcessEnd;

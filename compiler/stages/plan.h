@@ -181,8 +181,9 @@ struct HostProbe {
   uint64_t random_ns = 0;    // Timer: each interval is longer or shorter by up to this
   HandlerId handler = 0;
   std::string text;  // "timer.s(1)"
-  // ProcessBegin, ProcessEnd: files of the programs that are meant. Empty: all are.
-  std::vector<std::string> programs;
+  // ProcessBegin, ProcessEnd: processes that run or have mapped one of these files are meant. Empty:
+  // all are.
+  std::vector<std::string> files;
 };
 
 struct Plan {

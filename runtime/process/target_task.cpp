@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <set>
 #include <sstream>
 #include <string>
 
@@ -21,6 +22,7 @@ struct TargetTask::Told {
   pid_t seen = 0;  // by djtap
   abi::Task task = {};
   std::string program;
+  std::set<std::string> files;  // that it had mapped
   std::shared_ptr<const std::string> arguments, environment;
 };
 
@@ -64,6 +66,9 @@ void read_ids(pid_t pid, abi::Task& task) {
 TargetTask::TargetTask(pid_t pid) : told_(std::make_shared<Told>()) {
   told_->seen = pid;
   told_->program = program_path(pid);
+  if (const Result<std::vector<Mapping>> maps = read_maps(pid); maps.ok()) {
+    for (const Mapping& mapping : maps.value()) told_->files.insert(mapping.path);
+  }
   read_ids(pid, told_->task);
   told_->arguments = std::make_shared<const std::string>(read_text(pid, "cmdline"));
   std::string environment;
@@ -98,6 +103,7 @@ void TargetTask::ended() {
 }
 
 const std::string& TargetTask::program() const { return told_->program; }
+bool TargetTask::had_mapped(const std::string& file) const { return told_->files.contains(file); }
 pid_t TargetTask::pid() const { return told_->seen; }
 bool TargetTask::is_known_by(pid_t number) const { return told_->task.pid == number; }
 uint64_t TargetTask::address() const { return reinterpret_cast<uint64_t>(&told_->task); }

@@ -24,6 +24,9 @@ class TargetTask {
   void ended();
   // Returns the file of its program, as the kernel names it; empty: it is not told.
   const std::string& program() const;
+  // Whether the process, or the one that has forked it, had mapped this file when the constructor
+  // asked.
+  bool had_mapped(const std::string& file) const;
   // Returns djtap's number of the process; 0 if it is a forked one that had ended.
   pid_t pid() const;
   // Whether the process knows itself by that number, or did when djtap last asked.

@@ -28,8 +28,10 @@ bool HostProbes::has(HostProbe::When when) const {
 namespace {
 
 bool means(const HostProbe& probe, const TargetTask* task) {
-  return probe.programs.empty() || task == nullptr ||
-         std::ranges::find(probe.programs, task->program()) != probe.programs.end();
+  return probe.files.empty() || task == nullptr ||
+         std::ranges::any_of(probe.files, [task](const std::string& file) {
+           return task->program() == file || task->had_mapped(file);
+         });
 }
 
 }  // namespace

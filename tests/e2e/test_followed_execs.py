@@ -39,6 +39,18 @@ def test_a_shell_loop(djtap):
     check(djtap("-e", counting(), "-c", f"sh -c 'for i in $(seq 100); do {COUNT} 3; done'"), 100)
 
 
+@pytest.mark.parametrize("has_it_first", [False, True])
+def test_processes_that_map_a_library_begin_and_end(djtap_once, has_it_first):
+    """process("lib.so").begin and .end mean these alone, whether the command itself is one of them or not."""
+    mapping, library = victim("ctor"), paths.BUILD / "targets" / "libctor.so"
+    script = f'probe process("{library}").begin {{ b[execname()]++ }} probe process("{library}").end {{ e[execname()]++ }}'
+    rest = f"{COUNT} 1; {mapping}; {COUNT} 1"
+    command = [mapping] if has_it_first else ["sh", "-c", f"{mapping}; {rest}"]
+    result = djtap_once("-e", script, "--", *command)
+    count = "1" if has_it_first else "2"
+    assert result.returncode == 0 and result.array("b") == result.array("e") == [('"ctor"', count)], result
+
+
 def test_what_has_ended_takes_no_files(djtap):
     """However many execs djtap follows, it has some hundred files open: those of the processes that have ended last."""
     result = djtap("-e", counting(), "-c", f"sh -c 'for i in $(seq 1200); do {COUNT} 1; done; echo files: $(ls /proc/$PPID/fd | wc -l)'")
