@@ -61,10 +61,15 @@ void find_children(PointQuery& query, bool begin, std::vector<Site>& sites) {
                    });
 }
 
-// As the kernel names the file, which the session may have yet to make.
-std::string kernels_name(const std::string& path) {
+// As the kernel will name the file, which the session may have yet to make.
+std::string name_to_come(const std::string& path) {
   std::error_code none;
   return std::filesystem::weakly_canonical(path, none).string();
+}
+
+std::string kernels_name(const ModuleSet& modules, size_t object) {
+  const std::string& path = modules.path(object);
+  return modules.bias(object).has_value() ? path : name_to_come(path);
 }
 
 void find_process_change(PointQuery& query, PointMeaning& meaning) {
@@ -77,9 +82,8 @@ void find_process_change(PointQuery& query, PointMeaning& meaning) {
     const std::vector<size_t> objects =
         query.modules.process(name, process.argument_span, query.optional ? hidden : query.diags);
     if (objects.empty() && !query.optional) return;
-    if (objects.empty()) host.files.push_back(kernels_name(name));
-    for (const size_t object : objects)
-      host.files.push_back(kernels_name(query.modules.path(object)));
+    if (objects.empty()) host.files.push_back(name_to_come(name));
+    for (const size_t object : objects) host.files.push_back(kernels_name(query.modules, object));
     is_here = !objects.empty() && query.modules.has_one_of(objects);
   }
   host.when = query.component("begin") ? When::ProcessBegin : When::ProcessEnd;

@@ -155,7 +155,7 @@ Status JoinedProcesses::join(TracedProcess process) { return take_in(std::move(p
 Status JoinedProcesses::join_again(const Target* left, TracedProcess process) {
   const auto found = std::ranges::find(members_, left, &Member::target);
   if (found != members_.end()) {
-    session().set_ended(*left);
+    end(*found);
     members_.erase(found);
   }
   return take_in(std::move(process), true);
@@ -227,9 +227,9 @@ void JoinedProcesses::poll() {
   const bool looks = now_ns() >= look_next_ns_;
   if (looks) look_next_ns_ = now_ns() + kIntervalNs;
   std::erase_if(members_, [&](Member& member) {
-    if (!has_left(member, looks)) return false;
-    session().set_ended(*member.target);
-    return true;
+    const bool left = has_left(member, looks);
+    if (left) end(member);
+    return left;
   });
   for (const Member& member : members_) {
     if (member.jit) member.jit->look();
@@ -237,14 +237,19 @@ void JoinedProcesses::poll() {
   drop_ended();
 }
 
+void JoinedProcesses::end(const Member& member) {
+  constexpr uint64_t kEach = 256 << 10, kSite = 400;  // about: its files, mappings, places
+  ended_.bytes += kEach + kSite * member.target->report().sites +
+                  (member.stacks ? member.stacks->bytes().size() : 0);
+  session().set_ended(*member.target);
+}
+
 // To see which of them have forks, djtap looks at all processes: once for so many that have ended.
-// Until then each has three files open, and the tables by which its stacks were walked in memory.
 void JoinedProcesses::drop_ended() {
-  constexpr size_t kMany = 256, kManyWithStacks = 32;
-  const size_t ended = session().ended().size(), most = compiled_.stacks ? kManyWithStacks : kMany;
-  if (ended < most || ended < 2 * kept_ended_) return;
+  constexpr uint64_t kMany = 64 << 20;
+  if (ended_.bytes < kMany || session().ended().size() < 2 * ended_.kept) return;
   session().drop_ended(mapped_session_files());
-  kept_ended_ = session().ended().size();
+  ended_ = {.bytes = 0, .kept = session().ended().size()};
 }
 
 void JoinedProcesses::note_opened(std::span<const MappedModule> objects) {

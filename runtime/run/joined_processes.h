@@ -91,6 +91,7 @@ class JoinedProcesses {
   void make_stacks(Member& member, Known& known, const std::vector<MappedModule>& modules);
   Status take_in(TracedProcess process, bool is_again);
   Status join(Member& member, std::unique_ptr<TracedProcess> process);
+  void end(const Member& member);
   void drop_ended();
 
   FurtherPlans& plans_;
@@ -104,7 +105,12 @@ class JoinedProcesses {
   std::list<Member> members_;
   uint32_t most_numbers_ = 0;  // that processes have had
   uint64_t look_next_ns_ = 0;
-  size_t kept_ended_ = 0;  // targets of ended processes that had forks when djtap looked last
+  // Ended: what djtap has kept of processes that have ended since it looked last whether they have
+  // forks, and how many had.
+  struct Ended {
+    uint64_t bytes = 0;
+    size_t kept = 0;
+  } ended_;
 };
 
 }  // namespace dj
