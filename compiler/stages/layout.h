@@ -112,8 +112,8 @@ constexpr uint32_t kDlopenedSites = 262'144, kDlopenedHandlers = 32'768, kDlopen
 // Further processes of a session at once; fewer where their data would take more memory than that.
 // Each has room for the int3 bytes of the first plan and so many more, and for as many in objects
 // that it opens later.
-constexpr uint32_t kMostProcesses = 512, kProcessTraps = 8192;
-constexpr uint64_t kProcessesBytes = 64 << 20;
+constexpr uint32_t kMostProcesses = 1024, kProcessTraps = 8192;
+constexpr uint64_t kProcessesBytes = 96 << 20;
 inline bool has_room_for_more(const Plan& plan) {
   return plan.awaits_objects || plan.awaits_processes || plan.awaits_additions;
 }

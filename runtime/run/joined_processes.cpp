@@ -109,9 +109,10 @@ void JoinedProcesses::forget_plans() {
 // What an ended process has left in its data goes.
 Result<uint32_t> JoinedProcesses::free_number() {
   const TrapsAt& traps = compiled_.layout.traps;
+  std::vector<bool> taken(traps.processes);
+  for (const Member& member : members_) taken[member.number] = true;
   for (uint32_t number = 1; number < traps.processes; ++number) {
-    if (std::ranges::any_of(members_, [number](const Member& m) { return m.number == number; }))
-      continue;
+    if (taken[number]) continue;
     const uint64_t at = traps.further + (number - 1) * traps.further_bytes;
     void* const data = reinterpret_cast<void*>(at);
     const bool is_fresh = number > most_numbers_;
