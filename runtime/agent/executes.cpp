@@ -56,12 +56,34 @@ bool has_called_before(uint64_t pid) {
   return table != nullptr && __atomic_exchange_n(&table->executes, pid, __ATOMIC_SEQ_CST) == pid;
 }
 
-constexpr agent::Timespec kRound = {0, 100'000'000};
-constexpr int kRounds = 50;
-
 bool is_answered() {
   return abi::load(&agent::words().exec.is_over) == 0 && !agent::controller_is_gone();
 }
+
+// Where hundreds of processes execute at once, the last one waits for all: a thread gives up when
+// djtap has answered nobody for five seconds.
+class Patience {
+ public:
+  bool lasts() {
+    constexpr int kMostSilent = 50, kMostTurns = 1'000'000;  // whatever others write in the arena
+    return silent_ < kMostSilent && ++turns_ < kMostTurns && is_answered();
+  }
+  // Waits until the word is not `value`, for a tenth of a second.
+  void wait(const uint32_t& word, uint32_t value) {
+    constexpr agent::Timespec kMoment = {0, 100'000'000};
+    constexpr int64_t kTimedOut = -110;
+    const int64_t waited = agent::ask_kernel(agent::kSysFutex, agent::word(&word),
+                                             agent::kFutexWait, value, agent::word(&kMoment));
+    const uint64_t answers = abi::load(&agent::words().exec.answers);
+    if (waited == kTimedOut) ++silent_;
+    if (answers != answers_) silent_ = 0;
+    answers_ = answers;
+  }
+
+ private:
+  uint64_t answers_ = 0;
+  int silent_ = 0, turns_ = 0;
+};
 
 abi::ExecWish* take_free_wish() {
   for (abi::ExecWish& wish : agent::words().exec.wishes) {
@@ -75,13 +97,11 @@ abi::ExecWish* take_free_wish() {
 
 // Waits for one, if need be. Null: djtap does not answer.
 abi::ExecWish* free_wish() {
-  for (int i = 0; i < kRounds && is_answered(); ++i) {
+  const uint32_t& first = agent::words().exec.wishes[0].state;
+  for (Patience patience; patience.lasts();) {
     if (abi::ExecWish* wish = take_free_wish()) return wish;
-    abi::ExecWish& first = agent::words().exec.wishes[0];
-    const uint32_t state = abi::load(&first.state);
-    if (state == abi::kExecFree) continue;
-    agent::ask_kernel(agent::kSysFutex, agent::word(&first.state), agent::kFutexWait, state,
-                      agent::word(&kRound));
+    const uint32_t state = abi::load(&first);
+    if (state != abi::kExecFree) patience.wait(first, state);
   }
   return nullptr;
 }
@@ -92,11 +112,8 @@ bool say(abi::ExecWish* wish, abi::ExecState state) {
   abi::store(&wish->state, uint32_t{state});
   __atomic_add_fetch(&talk.events, 1, __ATOMIC_SEQ_CST);
   agent::ask_kernel(agent::kSysFutex, agent::word(&talk.events), agent::kFutexWake, 1);
-  for (int i = 0; i < kRounds && abi::load(&wish->state) == state; ++i) {
-    if (!is_answered()) return false;
-    agent::ask_kernel(agent::kSysFutex, agent::word(&wish->state), agent::kFutexWait, state,
-                      agent::word(&kRound));
-  }
+  for (Patience patience; abi::load(&wish->state) == state && patience.lasts();)
+    patience.wait(wish->state, state);
   return abi::load(&wish->state) != state;
 }
 

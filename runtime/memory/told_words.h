@@ -67,6 +67,8 @@ class ToldWords {
     return arena_.word(exec() + offsetof(abi::ExecTalk, missed)).number();
   }
   void answer_exec(uint32_t i, abi::ExecState state) const {
+    const uint64_t answers = exec() + offsetof(abi::ExecTalk, answers);
+    arena_.store<uint64_t>(answers, arena_.word(answers).number() + 1);
     arena_.store<uint32_t>(exec_wish_at(i), state);
   }
   // Address of the word that the thread waits at.

@@ -28,6 +28,7 @@ struct ExecTalk {
   uint32_t events;   // a futex: how often a thread has said something
   uint32_t is_over;  // 1: djtap answers no more; by djtap
   uint64_t missed;   // programs whose threads have not waited longer
+  uint64_t answers;  // that djtap has given: who sees them waits on
   ExecWish wishes[kExecWishes];
 };
 

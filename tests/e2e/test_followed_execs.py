@@ -411,6 +411,18 @@ def test_what_was_executed_without_an_answer_is_told(background, tmp_path):
     assert missed and result.globals["n"] + sum(map(int, missed)) == 152, result
 
 
+# The more processors, the more room each process takes.
+AT_ONCE = 700 if (os.cpu_count() or 1) <= 16 else 300
+
+
+def test_hundreds_of_processes_at_once(djtap_once):
+    """The last ones wait for djtap longer than a program waits that djtap does not answer: they wait as long as it answers others."""
+    script = 'probe process.begin { if (execname() == "sleep") n++ } probe func("libc.so.6!exit") { ends[execname()]++ }'
+    result = djtap_once("-e", script, "--", "sh", "-c", f"for i in $(seq {AT_ONCE}); do sleep 5 & done; wait")
+    assert result.returncode == 0 and not result.stderr, result
+    assert result.globals["n"] == AT_ONCE and dict(result.array("ends"))['"sleep"'] == str(AT_ONCE), result
+
+
 def test_a_library_that_only_what_is_executed_maps(djtap, djtap_once, tmp_path):
     """An installed one: a wrong name stays a mistake."""
     (tmp_path / "roots.c").write_text("""
