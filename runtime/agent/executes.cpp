@@ -61,28 +61,29 @@ bool is_answered() {
 }
 
 // Where hundreds of processes execute at once, the last one waits for all: a thread gives up when
-// djtap has answered nobody for five seconds.
+// djtap has answered nobody for five seconds. After a minute it gives up whatever it sees: another
+// process can write that djtap has answered.
 class Patience {
  public:
   bool lasts() {
-    constexpr int kMostSilent = 50, kMostTurns = 1'000'000;  // whatever others write in the arena
-    return silent_ < kMostSilent && ++turns_ < kMostTurns && is_answered();
+    constexpr int kMostSilent = 50, kMostWaits = 600, kMostTurns = 100'000;
+    return silent_ < kMostSilent && waits_ < kMostWaits && ++turns_ < kMostTurns && is_answered();
   }
   // Waits until the word is not `value`, for a tenth of a second.
   void wait(const uint32_t& word, uint32_t value) {
     constexpr agent::Timespec kMoment = {0, 100'000'000};
     constexpr int64_t kTimedOut = -110;
-    const int64_t waited = agent::ask_kernel(agent::kSysFutex, agent::word(&word),
+    const int64_t answer = agent::ask_kernel(agent::kSysFutex, agent::word(&word),
                                              agent::kFutexWait, value, agent::word(&kMoment));
     const uint64_t answers = abi::load(&agent::words().exec.answers);
-    if (waited == kTimedOut) ++silent_;
-    if (answers != answers_) silent_ = 0;
+    silent_ = answers == answers_ ? silent_ + (answer == kTimedOut) : 0;
+    waits_ += answer == kTimedOut;
     answers_ = answers;
   }
 
  private:
   uint64_t answers_ = 0;
-  int silent_ = 0, turns_ = 0;
+  int silent_ = 0, waits_ = 0, turns_ = 0;
 };
 
 abi::ExecWish* take_free_wish() {
