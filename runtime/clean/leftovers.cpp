@@ -236,7 +236,7 @@ namespace {
 struct Found {
   std::vector<Leftover> leftovers;
   SavedContexts saved;
-  std::vector<pid_t> others;  // processes that have some of that memory, too
+  std::vector<pid_t> others;  // that may run in the same memory
 };
 
 // Stay: whether some leftovers stay, and whether the thread that keeps them runs. If so, a second
@@ -253,8 +253,8 @@ Result<Found> find_all(pid_t pid) {
   if (found.leftovers.empty()) return found;
   found.saved = find_saved_contexts(pid, maps, code_of(found.leftovers));
   const Leftover& latest = found.leftovers.back();
-  found.others = find_session_processes(latest.inode != 0 ? latest.inode : latest.files.front());
-  std::erase(found.others, pid);
+  found.others =
+      find_sharing_processes(pid, latest.inode != 0 ? latest.inode : latest.files.front());
   return found;
 }
 

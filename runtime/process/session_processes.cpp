@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <optional>
 #include <set>
 #include <string>
 #include <utility>
@@ -100,11 +101,20 @@ std::set<uint64_t> mapped_session_files() {
   return files;
 }
 
+namespace {
+
+// Whether both run in the same memory; empty: the kernel does not tell.
+std::optional<bool> share_memory(pid_t one, pid_t other) {
+  const long order = syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0);
+  return order >= 0 ? std::optional(order == 0) : std::nullopt;
+}
+
+}  // namespace
+
 bool shares_parents_memory(pid_t pid) {
   const pid_t parent = parent_of(pid);
   if (parent <= 0) return false;
-  const long order = syscall(SYS_kcmp, pid, parent, KCMP_VM, 0, 0);
-  if (order >= 0) return order == 0;
+  if (const std::optional<bool> share = share_memory(pid, parent)) return *share;
   const Result<ProcessStatus> status = read_status(parent);
   return status.ok() && status.value().state == 'D';
 }
@@ -173,6 +183,16 @@ std::vector<pid_t> find_session_processes(uint64_t inode) {
   std::set<pid_t> processes;
   look_at_all([&](pid_t pid) {
     if (has_memory(pid, inode)) processes.insert(pid);
+  });
+  return {processes.begin(), processes.end()};
+}
+
+std::vector<pid_t> find_sharing_processes(pid_t pid, uint64_t inode) {
+  std::set<pid_t> processes;
+  look_at_all([&](pid_t other) {
+    if (other == pid) return;
+    const std::optional<bool> share = share_memory(pid, other);
+    if (share ? *share : has_memory(other, inode)) processes.insert(other);
   });
   return {processes.begin(), processes.end()};
 }

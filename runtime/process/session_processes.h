@@ -27,6 +27,10 @@ bool has_memory_at(pid_t pid, uint64_t inode, uint64_t address);
 // Returns the processes that have this file of a session mapped, if djtap may read their maps;
 // without djtap itself and zombies.
 std::vector<pid_t> find_session_processes(uint64_t inode);
+// Returns the other processes that run in the very memory of `pid` (vfork(2), CLONE_VM without
+// CLONE_THREAD). Of those of which the kernel does not tell that (no kcmp(2), no rights) it returns
+// the ones that have mapped the session's file `inode`.
+std::vector<pid_t> find_sharing_processes(pid_t pid, uint64_t inode);
 
 // MemoryUsers holds, by the inode of a session's file, the processes that have it mapped.
 using MemoryUsers = std::map<uint64_t, std::set<pid_t>>;

@@ -79,6 +79,7 @@ TEST(SessionProcesses, EachFileHasItsUsers) {
 }
 
 TEST(SessionProcesses, VforkChildSharesItsParentsMemoryAndAForkDoesNot) {
+  const uint64_t inode = mapped_file();
   int told[2] = {};
   ASSERT_EQ(pipe(told), 0);
   const pid_t parent = fork();
@@ -95,6 +96,8 @@ TEST(SessionProcesses, VforkChildSharesItsParentsMemoryAndAForkDoesNot) {
   ASSERT_EQ(read(told[0], &child, sizeof child), static_cast<ssize_t>(sizeof child));
   EXPECT_TRUE(shares_parents_memory(child));
   EXPECT_FALSE(shares_parents_memory(parent));
+  EXPECT_EQ(find_sharing_processes(parent, inode), std::vector<pid_t>{child});
+  EXPECT_EQ(find_sharing_processes(child, inode), std::vector<pid_t>{parent});
   kill(child, SIGKILL);
   EXPECT_EQ(waitpid(parent, nullptr, 0), parent);
   EXPECT_FALSE(shares_parents_memory(child));
