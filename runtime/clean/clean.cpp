@@ -323,7 +323,7 @@ bool ends(pid_t pid) {
 
 }  // namespace
 
-Result<std::string> clean_command(pid_t pid) {
+Result<std::string> clean_command(pid_t pid, bool with_forks) {
   DJ_TRY_DO(check_traceable(pid));
   DJ_TRY_DO(check_unheld(pid));
   const Effort effort(pid);
@@ -348,6 +348,7 @@ Result<std::string> clean_command(pid_t pid) {
         "process {}: memory of a session stays, to which a thread comes back; once "
         "it has, djtap clean takes the memory away\n",
         pid);
+  if (!with_forks) return text;
   for (const FoundJournal& journal : journals) {
     std::vector<std::string> failures;
     const size_t processes = clean_session_processes(journal.inode, pid, failures).size();

@@ -50,8 +50,8 @@ Status rewind_hits(Stopped& stopped, const std::set<uint64_t>& memories);
 // goes on standing. False: some of the memory stays, as a thread may come back to its code.
 Result<bool> clean_standing(Stopped& stopped, const std::set<uint64_t>& memories);
 
-// Runs `djtap clean PID`: cleans the process and its session processes. Returns a text that says
-// what it did.
-Result<std::string> clean_command(pid_t pid);
+// Runs `djtap clean PID`: cleans the process and, if with_forks, its session processes. Returns a
+// text that says what it did.
+Result<std::string> clean_command(pid_t pid, bool with_forks);
 
 }  // namespace dj

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Parents come first: what is forked from a process is cleaned with it.
+// Each process is cleaned by a child that has no more rights than it needs for that one.
 #include "runtime/run/clean_processes.h"
 
 #include <fmt/format.h>
@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <functional>
+#include <set>
 
 #include "compiler/base/printable.h"
 #include "runtime/clean/clean.h"
@@ -41,14 +42,14 @@ int clean_unless_held(const TargetChoices& target, const NeededFiles& files) {
   if (const auto code = give_up_rights(target, files)) return *code;
   const int pid = target.pids.front();
   const Status unheld = check_unheld(pid);
-  if (unheld.ok()) return print_result(clean_command(pid), fail_attach);
+  if (unheld.ok()) return print_result(clean_command(pid, false), fail_attach);
   show(printable(unheld.error().message) + "\n");
   return kExitOk;
 }
 
 int clean_one(const TargetChoices& target, const NeededFiles& files) {
   if (const auto code = give_up_rights(target, files)) return *code;
-  return print_result(clean_command(target.pids.front()), fail_attach);
+  return print_result(clean_command(target.pids.front(), true), fail_attach);
 }
 
 }  // namespace
@@ -67,18 +68,23 @@ int clean_these(const TargetChoices& target, const NeededFiles& files) {
 }
 
 int clean_all(const TargetChoices& target, const NeededFiles& files) {
+  constexpr int kMostLooks = 100;  // where others fork without end
   int exit_code = kExitOk;
-  size_t found = 0;
-  for (const int pid : find_probed_processes()) {
-    if (!has_session_memory(pid)) continue;  // cleaned with its parent
-    found++;
-    TargetChoices one = target;
-    one.pids = {pid};
-    const Result<int> cleaned = in_child([&] { return clean_unless_held(one, files); });
-    if (!cleaned.ok()) return fail_attach(cleaned.error());
-    exit_code = std::max(exit_code, cleaned.value());
+  std::set<int> cleaned;
+  // The next look finds what one of them has forked before it was cleaned.
+  for (int look = 0; look < kMostLooks; ++look) {
+    const size_t before = cleaned.size();
+    for (const int pid : find_probed_processes()) {
+      if (!has_session_memory(pid) || !cleaned.insert(pid).second) continue;
+      TargetChoices one = target;
+      one.pids = {pid};
+      const Result<int> done = in_child([&] { return clean_unless_held(one, files); });
+      if (!done.ok()) return fail_attach(done.error());
+      exit_code = std::max(exit_code, done.value());
+    }
+    if (cleaned.size() == before) break;
   }
-  if (found == 0) show("no process has anything of djtap's\n");
+  if (cleaned.empty()) show("no process has anything of djtap's\n");
   return exit_code;
 }
 

@@ -12,20 +12,29 @@ UNSHARE = ["unshare", "-pf", "--mount-proc", "--kill-child"] if os.getuid() == 0
 pytestmark = pytest.mark.skipif(subprocess.run([*UNSHARE, "true"], capture_output=True, check=False).returncode != 0,
                                 reason=f"{' '.join(UNSHARE)} is not allowed here")
 
-# One and two are left probed, three is in a session.
+# One and two are left probed, so is four with what it has forked since; three is in a session.
 SCENE = r"""
 import os, re, signal, subprocess, sys
 sys.path.insert(0, {tests!r})
 from support import process
-djtap, commander = {djtap!r}, {commander!r}
+djtap, commander, relay = {djtap!r}, {commander!r}, {relay!r}
 COUNT = 'probe func("work") {{ n++ }}'
 
 class Victim:
     def __init__(self, *words):
         self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-        while not (found := re.match(r"pid: (\d+)", self.process.stdout.readline())): pass
-        self.pid = int(found[1])
+        self.pid = self.number("pid")
         self.text = process.text_of(self.pid)
+    def number(self, name):
+        while not (found := re.match(name + r": (\d+)", self.process.stdout.readline())): pass
+        return int(found[1])
+    def fork(self):
+        self.process.stdin.write("fork\n")
+        self.process.stdin.flush()
+        self.child = self.number("child")
+        return self
+    def child_differs(self):
+        return bool(process.differences(self.text, process.text_of(self.child)))
     def differs(self):
         return bool(process.differences(self.text, process.text_of(self.pid)))
     def end(self, order):
@@ -47,12 +56,13 @@ def clean():
     return done
 
 nothing = clean()
-one, two, three = Victim(commander), Victim(commander), Victim(commander)
-for each in (one, two): kill(attach(each))
+one, two, three, four = Victim(commander), Victim(commander), Victim(commander), Victim(relay)
+for each in (one, two, four): kill(attach(each))
 kept = attach(three)
-before = [each.differs() for each in (one, two, three)]
+four.fork()
+before = [each.differs() for each in (one, two, three, four)] + [four.child_differs()]
 done = clean()
-after = [each.differs() for each in (one, two, three)]
+after = [each.differs() for each in (one, two, three, four)] + [four.child_differs()]
 kept.send_signal(signal.SIGINT)
 out = kept.communicate(timeout=60)[0]
 again = clean()
@@ -63,16 +73,16 @@ print("lines:", [line for line in named.splitlines() if "THREE" in line])
 print("restored:", len(re.findall(r"^process \d+: \d+ places? restored$", done.stdout, re.M)))
 print("kept:", kept.returncode, re.findall(r"n=\d+", out))
 print("again:", again.returncode)
-print("ends:", [each.end("quit\n") for each in (one, two, three)])
+print("ends:", [each.end("quit\n") for each in (one, two, three, four)])
 """
 
 
 def test_all_that_killed_djtaps_left_is_put_back():
     """A session that runs is left alone, and named."""
-    scene = SCENE.format(tests=str(paths.ROOT / "tests"), djtap=str(paths.DJTAP), commander=str(victim("commander")))
+    scene = SCENE.format(tests=str(paths.ROOT / "tests"), djtap=str(paths.DJTAP), commander=str(victim("commander")), relay=str(victim("relay")))
     done = subprocess.run([*UNSHARE, paths.PYTHON, "-c", scene], capture_output=True, text=True, timeout=300, check=False)
     assert done.stdout.splitlines() == [
         "nothing: 0 no process has anything of djtap's",
-        "before: [True, True, True] after: [False, False, True] status: 0",
+        "before: [True, True, True, True, True] after: [False, False, True, False, False] status: 0",
         "lines: ['process THREE is held by another djtap, process DJTAP: end that session first (one session a process)']",
-        "restored: 2", "kept: 0 ['n=0']", "again: 0", "ends: [0, 0, 0]"], done
+        "restored: 4", "kept: 0 ['n=0']", "again: 0", "ends: [0, 0, 0, 0]"], done
