@@ -193,7 +193,7 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
   ProcessInput input = input_;
   DJ_TRY(input.facts, process.facts(has_rseq));
   input.number = member.number;
-  if (member.is_again) input.off = off_;
+  input.off = off_from_begin(member.is_again);
   DJ_TRY(Known * known, plan_for(process.modules, input.facts.has_rseq));
   const std::optional<FurtherPlan>& further = known->further;
   const PlannedCode code = further ? PlannedCode{further->plan, further->code->image,
@@ -215,6 +215,18 @@ Status JoinedProcesses::join(Member& member, std::unique_ptr<TracedProcess> join
   member.target = target.get();
   member.known = known;
   return session().join(std::move(target), {code.image, detours}, stacks);
+}
+
+// What the user has switched off, and in a process that joins again all that was off there.
+FindOff JoinedProcesses::off_from_begin(bool is_again) {
+  const SwitchRules& rules = session().switch_rules();
+  if (!is_again && !rules.has_any()) return {};
+  const OffHandlers before = is_again ? off_ : OffHandlers();
+  return [&rules, before](const InstalledSite& site, size_t handler) {
+    const auto found = before.find({site.address, site.handlers[handler].probe});
+    const unsigned off = found != before.end() ? found->second : 0u;
+    return static_cast<uint8_t>(rules.is_off(site, handler) ? off | kOffByCommand : off);
+  };
 }
 
 // A process that has executed another program lives on without the session.

@@ -91,6 +91,7 @@ class JoinedProcesses {
   void make_stacks(Member& member, Known& known, const std::vector<MappedModule>& modules);
   Status take_in(TracedProcess process, bool is_again);
   Status join(Member& member, std::unique_ptr<TracedProcess> process);
+  FindOff off_from_begin(bool is_again);
   void end(const Member& member);
   void drop_ended();
 

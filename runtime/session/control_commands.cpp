@@ -67,6 +67,8 @@ Result<std::string> switch_matching(Session& session, const std::string& word, b
     return Error{"no site is meant by " + word + "; list shows all"};
   }
   DJ_TRY_DO(session.switch_handlers(meant, on, kOffByCommand));
+  session.switch_rules().add(
+      word, [word](const InstalledSite& site, size_t i) { return is_meant(site, i, word); }, on);
   return std::string();
 }
 

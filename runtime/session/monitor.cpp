@@ -209,7 +209,12 @@ void Monitor::switch_probe(Session& session, ProbeId probe) {
   }
   Status done = session.switch_handlers(meant, off_[probe], kOffByCommand);
   note_ = done.ok() ? "" : printable(done.error().message);
-  if (done.ok()) off_[probe] = !off_[probe];
+  if (!done.ok()) return;
+  session.switch_rules().add(
+      fmt::format("probe {}", probe),
+      [probe](const InstalledSite& site, size_t i) { return site.handlers[i].probe == probe; },
+      off_[probe]);
+  off_[probe] = !off_[probe];
 }
 
 void Monitor::move_cursor(int down) {

@@ -114,7 +114,7 @@ Status Session::place(Target& target, const Image& image, DetourPlan detours, Co
 Status Session::add_plan(const Plan& plan) {
   const uint64_t texts = texts_used(header_);
   DJ_TRY_DO(add_dlopened_sites(header_, capture_handlers_, plan));
-  further_.emplace_back(plan.first_site, plan.first_handler);
+  used_.plans.emplace_back(plan.first_site, plan.first_handler);
   used_.sites = plan.first_site + plan.sites.size() + plan.host_probes.size();
   for (const auto& target : targets_) {
     if (const uint64_t constants = target->constants(); constants != header_.arena_base)
@@ -300,7 +300,7 @@ void Session::forget_calls(const std::set<HandlerAt>& handlers) {
   std::set<HandlerId> switched;  // by the session's numbers
   for (const auto& [site, handler] : handlers) {
     HandlerId first = 0;
-    for (const auto& [first_site, first_handler] : further_) {
+    for (const auto& [first_site, first_handler] : used_.plans) {
       if (site >= first_site) first = first_handler;
     }
     switched.insert(first + handler);

@@ -19,6 +19,7 @@
 #include "runtime/memory/told_words.h"
 #include "runtime/process/presence.h"
 #include "runtime/session/linked_codes.h"
+#include "runtime/session/switch_rules.h"
 #include "runtime/target/target.h"
 
 namespace dj {
@@ -89,6 +90,8 @@ class Session {
   void let_wait(bool waits);
   void keep();
   Status switch_handlers(const std::set<HandlerAt>& handlers, bool on, OffBy by);
+  // Which handlers are off in the processes that join later.
+  SwitchRules& switch_rules() { return switch_rules_; }
 
   // Adds the sites of a further plan, whose first_site and first_handler are set.
   Status add_plan(const Plan& plan);
@@ -140,12 +143,13 @@ class Session {
     std::function<void()> before;        // before_host()
   } hosts_;
   LinkedCodes codes_;
-  // For each further plan: its first site, and its first handler.
-  std::vector<std::pair<SiteId, HandlerId>> further_;
   struct Used {
     uint64_t sites = 0;  // SiteInfos
     size_t sets_added = 0;
+    // Of each further plan the first site and the first handler.
+    std::vector<std::pair<SiteId, HandlerId>> plans;
   } used_;
+  SwitchRules switch_rules_;
   Samples ended_samples_;               // of ended_, and of those before them
   std::unique_ptr<Presence> presence_;  // goes before the arena does
 };

@@ -5,7 +5,7 @@ import signal
 
 import pytest
 
-from support import process
+from support import paths, process
 from support.control import FOLLOW
 from support.paths import victim
 
@@ -107,6 +107,32 @@ def test_one_of_two_is_switched_by_the_asking_thread(djtap, tmp_path):
     truth = result.facts
     assert result.globals["switched"] == truth["asked on"] and result.globals["left"] == truth["asked on"] + truth["asked off"], result
     assert result.globals["others"] == truth["others"], result
+
+
+ORDERS = """
+import socket, subprocess, sys
+def order(text):
+    with socket.socket(socket.AF_UNIX) as control:
+        control.connect(sys.argv[1])
+        control.sendall(text.encode() + b"\\n")
+        assert control.makefile().readline() == "ok\\n"
+def count():
+    subprocess.run([sys.argv[2], "1"], check=True)
+count()
+order("disable exit")
+count(); count()
+order("enable ex?t")
+count()
+order("disable *")
+count()
+"""
+
+
+def test_what_is_switched_off_is_off_in_later_processes(djtap, tmp_path):
+    path = tmp_path / "control"
+    script = 'probe func("libc.so.6!exit") { n[execname()]++ }'
+    result = djtap("--control", str(path), "-e", script, "--", paths.PYTHON, "-c", ORDERS, str(path), str(victim("count")))
+    assert result.returncode == 0 and result.array("n") == [('"count"', "2")], result
 
 
 def test_system_calls_are_switched(controlled, program):

@@ -182,7 +182,7 @@ void ProcessTarget::place(Detours detours, const abi::Header& header) {
   ProbeSet& set = sets_.back();
   set.installation.place(std::move(detours), set.memory);
   note_samples(set.installation.detours());
-  if (!input_.off.empty()) switch_off(set.installation);
+  if (input_.off) switch_off(set.installation);
 }
 
 void add_off(const std::vector<InstalledSite>& sites, OffHandlers& off) {
@@ -194,13 +194,12 @@ void add_off(const std::vector<InstalledSite>& sites, OffHandlers& off) {
 }
 
 void ProcessTarget::switch_off(Installation& installation) const {
+  const std::vector<InstalledSite> sites = installation.sites();
   for (const OffBy by : {kOffByCommand, kOffByCondition}) {
     std::set<HandlerAt> handlers;
-    for (const InstalledSite& site : installation.sites()) {
-      for (const InstalledHandler& each : site.handlers) {
-        const auto found = input_.off.find({site.address, each.probe});
-        if (found != input_.off.end() && (found->second & by) != 0)
-          handlers.insert({site.site, each.handler});
+    for (const InstalledSite& site : sites) {
+      for (size_t i = 0; i < site.handlers.size(); ++i) {
+        if ((input_.off(site, i) & by) != 0) handlers.insert({site.site, site.handlers[i].handler});
       }
     }
     if (!handlers.empty()) installation.switch_handlers(handlers, false, by);

@@ -31,6 +31,9 @@ using OffHandlers = std::map<std::pair<uint64_t, ProbeId>, uint8_t>;
 // Adds those of `sites`.
 void add_off(const std::vector<InstalledSite>& sites, OffHandlers& off);
 
+// Returns the bits of OffBy of a site's handler, by its index, in a process that joins.
+using FindOff = std::function<uint8_t(const InstalledSite& site, size_t handler)>;
+
 // ProcessInput: what a ProcessTarget must know besides its process.
 struct ProcessInput {
   TargetFacts facts;              // of the process, those that the handlers are compiled for
@@ -42,7 +45,7 @@ struct ProcessInput {
   const SharedFile* data = nullptr;
   uint32_t number = 0;
   FindSharedCode shared_code = {};  // empty: it has its own
-  OffHandlers off = {};             // handlers that are off from the begin on
+  FindOff off = {};                 // empty: all handlers are on from the begin on
 };
 
 class ProcessTarget : public Target {
