@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
@@ -54,7 +55,9 @@ std::vector<std::string> cached_libraries() {
   return cached_libraries(std::string(std::istreambuf_iterator<char>(file), {}));
 }
 
-std::string find_cached_library(const std::string& name) {
+std::string find_library(const std::string& name) {
+  std::error_code none;
+  if (name.find('/') != name.npos) return std::filesystem::is_regular_file(name, none) ? name : "";
   for (const std::string& path : cached_libraries()) {
     if (path.ends_with("/" + name)) return path;
   }

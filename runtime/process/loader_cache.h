@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// cached_libraries() gives the libraries that the loader finds by name.
+// Libraries that no process need have mapped: those that the loader finds by name, and files.
 #pragma once
 #include <string>
 #include <vector>
@@ -9,8 +9,9 @@ namespace dj {
 // Returns the paths in /etc/ld.so.cache, in its order (ldconfig(8)); empty: there is none, or djtap
 // does not know its form.
 std::vector<std::string> cached_libraries();
-// Returns the first of them that has this name, which has no folder; "": there is none.
-std::string find_cached_library(const std::string& name);
+// Returns the file of that path, or the first of these libraries that has that name; "": there is
+// none.
+std::string find_library(const std::string& name);
 // The same of the bytes of such a file.
 std::vector<std::string> cached_libraries(const std::string& bytes);
 

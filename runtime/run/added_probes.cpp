@@ -97,7 +97,7 @@ bool AddedProbes::settle(Program& next, ProbeId first, DoubleTargets& doubles, D
     TargetFiles files = files_of_process(target->objects());
     files.helpers = compiled.helpers;
     files.may_execute = prepared_.target.follows_execs || prepared_.target.is_everywhere();
-    files.find_library = find_cached_library;
+    files.find_library = find_library;
     Diags here;
     plan = resolve(next, files, here, compiled.own.follows_calls);
     const bool is_found = here.ok();

@@ -78,7 +78,7 @@ Plan find_places(Compiled& compiled, const FoundTarget& target, ModuleCodes& cod
   TargetFiles files = target_files(target);
   files.helpers = compiled.helpers;
   files.may_execute = target.follows_execs || target.is_everywhere();
-  files.find_library = find_cached_library;
+  files.find_library = find_library;
   const bool keeps = codes.file_cache().keeps();
   const bool asks = may_ask_debug_servers();
   const bool follows_calls = compiled.own.follows_calls;

@@ -43,7 +43,7 @@ int list_points(const ListChoices& what, const ScriptChoices& choices, const Tar
     std::vector<ast::ProbePoint>& points = script.probes.front().points;
     take_process_numbers(points, found.value().pid(), false, diags);
     TargetFiles files = target_files(found.value());
-    files.find_library = find_cached_library;
+    files.find_library = find_library;
     if (!diags.ok())
       text.clear();
     else if (what.source)

@@ -145,7 +145,9 @@ void take_young(const FilesEverywhere& files, const TargetChoices& choices, Foun
 // The files that the script names as libraries. In containers several have one path.
 LibraryFiles libraries_of(const Program& program) {
   std::map<FileNumber, std::string> known = mapped_files();
-  for (const std::string& path : cached_libraries()) {  // those that no process has mapped yet
+  std::vector<std::string> unmapped = cached_libraries();
+  for (const std::string& name : library_names(program)) unmapped.push_back(find_library(name));
+  for (const std::string& path : unmapped) {
     if (const std::optional<FileNumber> number = file_number(path)) known.emplace(*number, path);
   }
   std::vector<std::string> paths;

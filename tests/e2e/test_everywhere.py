@@ -361,6 +361,20 @@ def trace_held(background, program, built_library):
 
 
 @as_root
+def test_a_library_by_its_path(own, background, built_library):
+    """No process has mapped it when the session begins, and what begins first has not, either."""
+    shared, uses = built_library
+    first = own("count")
+    tracer = background("-e", f'probe process("{first}").function("work") {{ n++ }} probe func("{shared}!own_version"), '
+                              f'process.library("{shared}").function("own_version") {{ m++ }}')
+    tracer.wait_for(WAITING)
+    calls = calls_in(loop(first, 2))
+    of_library = calls_of([uses, 3]) + calls_of([uses, 4])
+    result = end(tracer)
+    assert result.globals == {"n": calls, "m": of_library} and of_library > 0 and "DJ5916" not in result.stderr, result
+
+
+@as_root
 @pytest.mark.parametrize("point", range(len(OWN_POINTS)))
 def test_those_that_map_the_library_later(trace_held, built_library, point):
     """Each call counts, those of constructors and those right behind dlopen(), too; a reader of the file is left alone."""

@@ -433,6 +433,9 @@ def test_a_library_that_only_what_is_executed_maps(djtap, djtap_once, tmp_path):
         found = djtap("-e", f"probe {point} {{ n++ }}", "-c", f"sh -c '{tmp_path}/roots; {tmp_path}/roots'")
         assert found.globals["n"] == 10 and 'DJ3005]: no process has mapped "libm.so.6" yet' in found.stderr, found
         assert "DJ5916" not in found.stderr, found
+    by_path = f'process.library("{paths.BUILD}/targets/libctor.so").function("lib_work")'  # one that is not installed
+    found = djtap("-e", f"probe {by_path} {{ n++ }}", "-c", f"sh -c '{victim('ctor')}; true'")
+    assert found.globals["n"] == found.facts["lib_work calls"] and "DJ5916" not in found.stderr, found
     never = djtap("-e", 'probe func("libm.so.6!cbrt") { n++ }', "-c", "sh -c 'true; true'")
     assert never.globals["n"] == 0 and "DJ5916]: no process of the session has mapped libm.so.6: " in never.stderr, never
     for options in (["--no-follow", "-e", 'probe func("libm.so.6!cbrt") { n++ }'], ["-e", 'probe func("libmm.so.6!cbrt") { n++ }']):
