@@ -3,12 +3,16 @@
 // the older one.
 #include "runtime/process/loader_cache.h"
 
+#include <elf.h>
+
 #include <cstdint>
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string_view>
+
+#include "compiler/base/result.h"
+#include "runtime/process/elf_file.h"
 
 namespace dj {
 namespace {
@@ -27,6 +31,12 @@ struct Entry {
   uint64_t hardware;
 };
 static_assert(sizeof(Header) == 48 && sizeof(Entry) == 24);
+
+// Whether a process of this machine can map its code: no text, no object file, no i386 library.
+bool can_be_mapped(const std::string& path) {
+  const Result<ElfFile> elf = read_elf(path);
+  return elf.ok() && (elf.value().header.e_type == ET_DYN || elf.value().header.e_type == ET_EXEC);
+}
 
 }  // namespace
 
@@ -56,10 +66,9 @@ std::vector<std::string> cached_libraries() {
 }
 
 std::string find_library(const std::string& name) {
-  std::error_code none;
-  if (name.find('/') != name.npos) return std::filesystem::is_regular_file(name, none) ? name : "";
+  if (name.find('/') != name.npos) return can_be_mapped(name) ? name : "";
   for (const std::string& path : cached_libraries()) {
-    if (path.ends_with("/" + name)) return path;
+    if (path.ends_with("/" + name) && can_be_mapped(path)) return path;
   }
   return "";
 }

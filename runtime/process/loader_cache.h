@@ -10,7 +10,7 @@ namespace dj {
 // does not know its form.
 std::vector<std::string> cached_libraries();
 // Returns the file of that path, or the first of these libraries that has that name; "": there is
-// none.
+// none, or it is no x86-64 ELF file that a process maps.
 std::string find_library(const std::string& name);
 // The same of the bytes of such a file.
 std::vector<std::string> cached_libraries(const std::string& bytes);

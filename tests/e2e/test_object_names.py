@@ -44,7 +44,21 @@ def test_variables_of_an_object(djtap):
     assert re.search("^= (1100|0000)$", result.stdout, re.M), result
 
 
-def test_a_path_that_leads_elsewhere(djtap_once, tmp_path):
-    (tmp_path / "libc.so.6").write_text("")
-    result = djtap_once("-e", f'probe process.library("{tmp_path}/libc.so.6").function("malloc") {{ n++ }}', "-c", victim("count"))
-    assert result.returncode == 3 and "the traced process has no object" in result.stderr, result
+# What no process maps, and no probe waits for.
+NO_LIBRARIES = {
+    "empty": lambda path: path.write_text(""),
+    "text": lambda path: path.write_text("/* GNU ld script */\n"),
+    "object": lambda path: subprocess.run(["cc", "-c", "-x", "c", "-", "-o", path], input="int f;", text=True, check=True),
+    "damaged": lambda path: path.write_bytes(b"\x7fELF\2\1\1"),
+    "missing": lambda path: None,
+    "folder": lambda path: path.mkdir(),
+}
+
+
+@pytest.mark.parametrize("what", NO_LIBRARIES)
+@pytest.mark.parametrize("point", ['process.library("{}").function("f")', 'func("{}!f")'])
+def test_a_path_that_leads_elsewhere(djtap_once, tmp_path, what, point):
+    path = tmp_path / "libc.so.6"
+    NO_LIBRARIES[what](path)
+    result = djtap_once("-e", f"probe {point.format(path)} {{ n++ }}", "-c", victim("count"))
+    assert result.returncode == 3 and "the traced process has no object" in result.stderr and "warning" not in result.stderr, result
